@@ -1,0 +1,64 @@
+"""novikoff: linear learning that predicts while it learns, and proves what it can and cannot do.
+
+>>> import novikoff as nk
+>>> model = nk.Perceptron()
+>>> for x, y in [({"free": 1, "money": 1}, "spam"), ({"lunch": 1}, "ham"), ({"free": 1, "lunch": 1}, "ham")]:
+...     guess = model.predict_one(x)
+...     model = model.learn_one(x, y)
+>>> model.predict_one({"money": 1})
+'spam'
+
+Names are resolved when they are first used: `import novikoff` loads neither numba nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Perceptron": "novikoff.estimators",
+    "Ledger": "novikoff.ledger",
+    "Learner": "novikoff.learner",
+    "Rows": "novikoff.rows",
+    "State": "novikoff.state",
+    "errors": "",
+    "hypotheses": "",
+    "rules": "",
+}
+
+__all__ = [
+    "Ledger",
+    "Learner",
+    "Perceptron",
+    "Rows",
+    "State",
+    "__version__",
+    "errors",
+    "hypotheses",
+    "rules",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'novikoff' has no attribute {name!r}")
+    home = _HOMES[name]
+    found = getattr(import_module(home), name) if home else import_module(f"novikoff.{name}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from novikoff import errors, hypotheses, rules
+    from novikoff.estimators import Perceptron
+    from novikoff.learner import Learner
+    from novikoff.ledger import Ledger
+    from novikoff.rows import Rows
+    from novikoff.state import State

@@ -1,0 +1,55 @@
+"""The one place that imports numba: which flags our kernels are compiled with, and why.
+
+nogil       kernels touch only arrays, so other threads may run meanwhile.
+cache       compiled code is kept on disk; a fresh process pays milliseconds, not seconds. numba checks only the
+            file that defines a function before it trusts the disk, so **every kernel file stands alone**: it
+            calls no compiled function of another file (a test enforces this).
+fastmath    reassoc and contract only. They let a dot product use SIMD lanes and fused multiply-add, which is
+            the whole gain; NaN and infinity keep their meaning.
+error_model numpy: 1/0 is inf as in the arrays around it, without a branch per division.
+parallel    never: its thread layer aborts when two threads enter it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numba
+
+_FLAGS: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"reassoc", "contract"},
+    "error_model": "numpy",
+}
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function of arrays and numbers on first call, and keep the result on disk."""
+    try:
+        return numba.njit(cache=True, **_FLAGS)(function)
+    except RuntimeError:
+        # numba found no folder it may write to (read-only install, no home): compile in every process instead.
+        return numba.njit(**_FLAGS)(function)
+
+
+def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a kernel again with some of the functions it calls replaced.
+
+    This is how a user's own rule gets into our loops: same source, same flags, another callee. The result is
+    not cached on disk, because numba cannot tell two such versions apart there.
+    """
+    source = _python_source(compiled)
+    substitutes = {name: compile_here(function) for name, function in replaced.items()}
+    return compile_here(FunctionType(source.__code__, {**source.__globals__, **substitutes}, source.__name__))
+
+
+def compile_here(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile for this process only, with our flags; for functions that are the user's."""
+    return numba.njit(**_FLAGS)(_python_source(function))
+
+
+def _python_source(function: Callable[..., Any]) -> FunctionType:
+    """The Python function inside a compiled one; a plain function is its own source."""
+    return getattr(function, "py_func", function)

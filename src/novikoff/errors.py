@@ -1,0 +1,30 @@
+"""Everything novikoff raises on purpose.
+
+    NovikoffError
+    ├── DataError            (ValueError)   rows or labels that cannot be learned from
+    ├── RuleError            (ValueError)   an update rule that is unknown or misbehaves
+    └── MergeError           (ValueError)   states that do not belong together
+
+Each class is also the built-in that callers would catch. The message says what is wrong, where, what was
+found and what to do. Rejected data changes nothing: the learner is as it was before the call.
+"""
+
+from __future__ import annotations
+
+__all__ = ["DataError", "MergeError", "NovikoffError", "RuleError"]
+
+
+class NovikoffError(Exception):
+    """The root of the tree: catch this to catch everything of ours."""
+
+
+class DataError(NovikoffError, ValueError):
+    """Rows or labels that cannot be learned from or predicted on."""
+
+
+class RuleError(NovikoffError, ValueError):
+    """An update rule that is unknown, wrongly set, or returned a step that is not a number >= 0."""
+
+
+class MergeError(NovikoffError, ValueError):
+    """States of different learners or shapes cannot be merged."""

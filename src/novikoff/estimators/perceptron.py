@@ -1,0 +1,414 @@
+"""nk.Perceptron: the online and the batch perceptron as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
+
+from novikoff import hypotheses, rules
+from novikoff.batch import ORDERS, Run, cycle
+from novikoff.errors import DataError
+from novikoff.labels import encode
+from novikoff.learner import TIES, Learner
+from novikoff.ledger import Ledger
+from novikoff.model import Model
+from novikoff.rows import Rows, names_of, rows_of_dicts
+from novikoff.weights import Weights
+
+__all__ = ["Perceptron"]
+
+
+class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """Perceptron: online or batch, two classes or many, with an account of its mistakes.
+
+    On a mistake w <- w + y*x, otherwise nothing; with many classes x is added to the weights of the true class and
+    taken from those of the guessed one. On data that some half-space separates with margin gamma inside radius R it
+    makes at most (R/gamma)^2 mistakes, in any order and however long it runs [1]_; `fit` therefore ends by itself.
+
+    Parameters
+    ----------
+    rule : str, value of `novikoff.rules`, or callable, default="perceptron"
+        How far to move: "perceptron"; "margin" (also when y*score <= beta); "passive-aggressive", or its variants
+        "passive-aggressive-I" and "passive-aggressive-II" for noisy labels; a value such as
+        ``rules.Margin(beta=10)``; or your own function of (margin, squared norm) returning the step, compiled into
+        the same loop.
+    hypothesis : {"last", "averaged", "voted", "pocket"}, default="last"
+        Which weights answer. "averaged" is nearly always better than "last" on data that is not separable;
+        "voted" [2]_ keeps the rows it erred on; "pocket" [3]_ keeps the weights that did best on a pass.
+    fit_intercept : bool, default=True
+        Give every row a constant coordinate 1. Without it the boundary goes through the origin.
+    ties : {"mistake", "positive", "negative"}, default="mistake"
+        What a score of exactly 0 means: always a mistake (and the label classes_[1] when predicting), the label
+        classes_[1], or the label classes_[0].
+    order : {"given", "shuffled", "random", "worst"}, default="given"
+        The order of a pass of `fit`: as the rows stand; permuted anew each pass; drawn with replacement; most
+        violated first. Shuffle if the rows are sorted by class.
+    max_iter : int, default=1000
+        The most passes `fit` makes over data that is not separable.
+    random_state : int, RandomState instance or None, default=None
+        For the orders "shuffled" and "random".
+    classes : array-like, default=None
+        All labels there can be, if they are known before the first example: `predict_one` then never answers None.
+    separator : array-like of shape (n_features,) or (n_features + 1,), default=None
+        A known separator u, with its intercept first if there is one; for K classes one row for each. Learning
+        does not use it: the ledger follows <w, u> and the margin of u, for pictures of the proof.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the hypothesis. A voted perceptron has no single weight vector, and no `coef_`.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    raw_coef_, raw_intercept_ : ndarray
+        The weights that learning goes on from, whatever the hypothesis.
+    n_iter_ : int
+        Passes made by `fit`.
+    converged_ : bool
+        Whether the last pass made no mistake: the training data is perfectly classified by the raw weights.
+    ledger_ : Ledger
+        Examples, mistakes, radius, norm, certified bound on the margin.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the rows came with names.
+
+    References
+    ----------
+    .. [1] A. Novikoff, "On convergence proofs on perceptrons", 1962; H. D. Block, "The perceptron", 1962.
+    .. [2] Y. Freund and R. Schapire, "Large margin classification using the perceptron algorithm", 1999.
+    .. [3] S. Gallant, "Perceptron-based learning algorithms", 1990.
+
+    Examples
+    --------
+    Batch:
+
+    >>> from sklearn.datasets import load_iris
+    >>> import novikoff as nk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = nk.Perceptron().fit(X, y == 0)
+    >>> clf.converged_, clf.ledger_.mistakes
+    (True, 4)
+
+    Online, one example at a time:
+
+    >>> model = nk.Perceptron()
+    >>> for x, label in zip(X, y == 0):
+    ...     guess = model.predict_one(x)
+    ...     model = model.learn_one(x, label)
+    >>> model.ledger_.mistakes
+    2
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
+        "rule": [StrOptions(set(rules.NAMES)), *rules.VALUES, callable],
+        "hypothesis": [StrOptions(set(hypotheses.NAMES))],
+        "fit_intercept": ["boolean"],
+        "ties": [StrOptions(set(TIES))],
+        "order": [StrOptions(set(ORDERS))],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "classes": ["array-like", None],
+        "separator": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        rule: Any = "perceptron",
+        hypothesis: str = "last",
+        *,
+        fit_intercept: bool = True,
+        ties: str = "mistake",
+        order: str = "given",
+        max_iter: int = 1000,
+        random_state: Any = None,
+        classes: Any = None,
+        separator: Any = None,
+    ) -> None:
+        self.rule = rule
+        self.hypothesis = hypothesis
+        self.fit_intercept = fit_intercept
+        self.ties = ties
+        self.order = order
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.classes = classes
+        self.separator = separator
+
+    # -- batch
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Perceptron:
+        """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of dicts
+            float32 and float64 arrays in C order and CSR matrices are not copied.
+        y : array-like of shape (n_samples,)
+            Labels of any sortable type.
+
+        Returns
+        -------
+        self
+        """
+        rows, y, names = self._rows_and_labels(X, y, reset=True)
+        classes, codes = encode(y, self._classes_in_advance())
+        check_classification_targets(classes)
+        if len(classes) < 2:
+            raise DataError("The number of classes has to be greater than one; the data contains only one class: "
+                            f"{classes[0]!r}.")  # fmt: skip
+        learner = self._make_learner(rows.n_features)
+        model = Model(learner, classes.tolist(), learner.init(rows.n_features, len(classes)), names)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        model.state, run = cycle(learner, model.state, rows, codes, order=self.order, max_iter=self.max_iter,
+                                 rng=rng, after_pass=self._reporter(X, y, model))  # fmt: skip
+        self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
+        if not run.converged and run.passes == self.max_iter:
+            _warn(run, len(rows))
+        return self
+
+    def _reporter(self, X: Any, y: Any, model: Model) -> Any:
+        """Tell scikit-learn's callbacks of every pass; one that answers true ends the fit."""
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        if not hasattr(self, "_skl_callbacks"):
+            return None
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+
+        def report(number: int, state: Any) -> bool:
+            task = context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(estimator=self, X=X, y=y)
+            so_far = {"_model": Model(model.learner, model.labels, state.copy(), model.vocabulary)}
+            return task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
+
+        return report
+
+    # -- online
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
+        """Learn from a block of a stream, once, in the order given.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of dicts
+            Dicts may bring names never seen before; they start with weight zero.
+        y : array-like of shape (n_samples,)
+            May bring labels never seen before.
+        classes : array-like, default=None
+            All labels to come, if they are known. Only read at the first call.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_model")
+        rows, y, names = self._rows_and_labels(X, y, reset=first)
+        check_classification_targets(y)
+        model = self._started(rows.n_features, classes)
+        model.learn_rows(rows, y, names)
+        self._model = model
+        return self
+
+    def learn_one(self, x: Any, y: Any) -> Perceptron:
+        """Learn from one example.
+
+        Parameters
+        ----------
+        x : dict of named features, or 1-D array-like
+        y : label
+            Any value that sorts with the other labels; it may be new.
+
+        Returns
+        -------
+        self
+        """
+        try:
+            model = self._model
+        except AttributeError:
+            model = self._started(None if isinstance(x, Mapping) else np.size(x))
+        model.learn_one(x, y)
+        self._model = model
+        return self
+
+    def predict_one(self, x: Any) -> Any:
+        """Predict the label of one example; None as long as the answer would be a label not met yet.
+
+        Parameters
+        ----------
+        x : dict of named features, or 1-D array-like
+            Names never seen before count for nothing.
+
+        Returns
+        -------
+        label
+        """
+        try:
+            model = self._model
+        except AttributeError:
+            model = self._started(None if isinstance(x, Mapping) else np.size(x))
+        return model.predict_one(x)
+
+    def _started(self, n_features: int | None, classes: Any = None) -> Model:
+        """The model so far, or one that has learned nothing yet."""
+        if hasattr(self, "_model"):
+            return self._model
+        self._validate_params()
+        known = self._classes_in_advance(classes)
+        return Model(self._make_learner(n_features), () if known is None else known.tolist())
+
+    # -- reading
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The score of each row under the hypothesis.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of dicts
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for classes_[1]. A voted perceptron gives the share of votes, from -1 to 1.
+        """
+        rows = self._rows_to_read(X)
+        return self._model.scores(rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or list of dicts
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        rows = self._rows_to_read(X)
+        return self._model.predict(rows)
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self._fitted("classes_").labels.as_array()
+
+    @property
+    def ledger_(self) -> Ledger:
+        return self._fitted("ledger_").ledger
+
+    @property
+    def coef_(self) -> np.ndarray:
+        return self._weights("coef_").coef
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self._weights("intercept_").bias
+
+    @property
+    def raw_coef_(self) -> np.ndarray:
+        return self._fitted("raw_coef_").state.raw.coef.copy()
+
+    @property
+    def raw_intercept_(self) -> np.ndarray:
+        return self._fitted("raw_intercept_").state.raw.bias.copy()
+
+    def _weights(self, name: str) -> Weights:
+        model = self._fitted(name)
+        weights = model.learner.hypothesis.weights(model.state)
+        if weights is None:
+            raise AttributeError(f"A voted perceptron has no single weight vector, and no {name}; "
+                                 f"raw_{name} are the weights it goes on from.")  # fmt: skip
+        return weights.copy()
+
+    def _fitted(self, name: str) -> Model:
+        try:
+            return self.__dict__["_model"]
+        except KeyError:
+            raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
+
+    # -- input
+
+    def _rows_and_labels(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, np.ndarray, list[str] | None]:
+        """Rows, labels and feature names of what the user passed, in scikit-learn's way and words."""
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None")
+        y = _check_y(y, multi_output=False, y_numeric=False)
+        if _is_dicts(X):
+            check_consistent_length(X, y)
+            vocabulary = names_of(X, {} if reset else self._vocabulary())
+            return rows_of_dicts(X, vocabulary), y, list(vocabulary)
+        X = self._validated(X, reset=reset)
+        check_consistent_length(X, y)
+        names = getattr(self, "feature_names_in_", None)
+        return Rows.of(X), y, None if names is None else names.tolist()
+
+    def _rows_to_read(self, X: Any) -> Rows:
+        check_is_fitted(self, "_model")
+        rows = rows_of_dicts(X, self._vocabulary()) if _is_dicts(X) else Rows.of(self._validated(X, reset=False))
+        rows.require_numbers()
+        return rows
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                             ensure_all_finite=False, reset=reset)  # fmt: skip
+
+    def _vocabulary(self) -> dict[str, int]:
+        vocabulary = self._model.vocabulary
+        if vocabulary is None:
+            raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
+        return vocabulary
+
+    def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
+        classes = self.classes if classes is None else classes
+        return None if classes is None else np.unique(np.asarray(classes))
+
+    def _make_learner(self, n_features: int | None) -> Learner:
+        return Learner(
+            rule=rules.resolve(self.rule),
+            hypothesis=hypotheses.resolve(self.hypothesis),
+            ties=self.ties,
+            fit_intercept=self.fit_intercept,
+            separator=None if self.separator is None else _unit(self.separator, n_features, self.fit_intercept),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _is_dicts(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weights:
+    """A separator as a user writes it, [b, w1, ...] or [w1, ...], as weights of length 1."""
+    u = np.atleast_2d(np.asarray(separator, float))
+    if n_features is None or u.shape[1] != n_features + fit_intercept:
+        raise DataError(f"separator must have {n_features} weights{' after its intercept' if fit_intercept else ''}, "
+                        f"one for each column of an array; found shape {np.shape(separator)}.")  # fmt: skip
+    length = np.linalg.norm(u)
+    if not 0.0 < length < np.inf:
+        raise DataError("separator must not be zero, NaN or infinite.")
+    u = u / length
+    bias = u[:, 0] if fit_intercept else np.zeros(len(u))
+    return Weights(np.ascontiguousarray(u[:, int(fit_intercept) :]), bias.copy())
+
+
+def _warn(run: Run, n_rows: int) -> None:
+    warnings.warn(
+        f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
+        f"{run.last_mistakes} mistakes on {n_rows} rows. If no half-space separates the classes no number of passes "
+        "will do: use hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,1 @@
+"""Compiled loops on arrays and numbers, nothing else. Each file stands alone (see _jit.py)."""

@@ -1,0 +1,301 @@
+"""Additive learning on dense and sparse rows: the perceptron and its family.
+
+    problem   along a stream, make few mistakes: times t with y_t <w, x_t> on the wrong side of 0
+    given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); classes y_t;
+              a rule that turns margin and squared norm into a step tau >= 0
+    result    weights changed in place, w += tau * y * x at each update; counts, measures, a log of the updates
+    source    Rosenblatt 1958; Novikoff 1962; Freund & Schapire 1999, fig. 1 (averaging, survival counts);
+              Gallant 1990 (pocket); Crammer et al. 2006, fig. 1 (passive-aggressive);
+              Collins 2002, fig. 1 (many classes: add to the true class, subtract from its rival)
+
+Two classes share one weight vector, y = -1 or +1. Many classes have one each; there the vector that the proofs
+speak of is the difference phi(x, y) - phi(x, z), whose squared norm is twice that of x.
+
+The constant coordinate is written `constant` (1 with an intercept, 0 without): it adds constant * bias to a score
+and constant to a squared norm, so that radius and steps are those of the vectors actually used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._jit import kernel
+
+# Rules, by code: a function passed as an argument would miss the disk cache in every process.
+PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)
+
+# What a score of exactly 0 means: the label -1, a mistake whatever the label, or the label +1.
+TIE_NEGATIVE, TIE_MISTAKE, TIE_POSITIVE = -1, 0, 1
+
+# Places in `counts` (int64) and `measures` (float64), the part of a state that changes with every example.
+EXAMPLES, MISTAKES, UPDATES, RUN, BEST_RUN = range(5)
+SQUARED_RADIUS, SQUARED_NORM, STEP_SUM, PROGRESS, SEEN_MARGIN = range(5)
+
+# Columns of the log: where in the pass, which rival class, mistakes so far; and the step, |w|^2 after it.
+POSITION, RIVAL, MISTAKES_SO_FAR = range(3)
+STEP, SQUARED_NORM_AFTER = range(2)
+
+UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at yet
+LARGEST = 1e290  # squared norms beyond this could overflow a score within 1e18 mistakes
+SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
+
+_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as the product
+
+
+@kernel
+def row_dot(data, indices, indptr, i, w):
+    """Return <w, x_i>. Four partial sums for CSR: gathers are scalar, so they are kept independent by hand."""
+    if data.ndim == 2:
+        s = 0.0
+        for j in range(w.shape[0]):
+            s += data[i, j] * w[j]
+        return s
+    else:
+        x = data[indptr[i] : indptr[i + 1]]
+        at = indices[indptr[i] : indptr[i + 1]]
+        whole = x.size - x.size % 4
+        s0 = s1 = s2 = s3 = 0.0
+        for p in range(0, whole, 4):
+            s0 += x[p] * w[_u(at[p])]
+            s1 += x[p + 1] * w[_u(at[p + 1])]
+            s2 += x[p + 2] * w[_u(at[p + 2])]
+            s3 += x[p + 3] * w[_u(at[p + 3])]
+        for p in range(whole, x.size):
+            s0 += x[p] * w[_u(at[p])]
+        return (s0 + s2) + (s1 + s3)
+
+
+@kernel
+def row_add(data, indices, indptr, i, tau, w):
+    """w += tau * x_i."""
+    if data.ndim == 2:
+        for j in range(w.shape[0]):
+            w[j] += tau * data[i, j]
+    else:
+        x = data[indptr[i] : indptr[i + 1]]
+        at = indices[indptr[i] : indptr[i + 1]]
+        for p in range(x.size):
+            w[_u(at[p])] += tau * x[p]
+
+
+@kernel
+def row_squared_norm(data, indices, indptr, i, n_features):
+    """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
+    if a CSR row (its indices rise strictly, see rows.py) leaves the matrix."""
+    q = 0.0
+    if data.ndim == 2:
+        for j in range(n_features):
+            v = np.float64(data[i, j])
+            q += v * v
+    else:
+        lo, hi = indptr[i], indptr[i + 1]
+        if lo < hi and (indices[lo] < 0 or indices[hi - 1] >= n_features):
+            return np.nan
+        for value in data[lo:hi]:
+            v = np.float64(value)
+            q += v * v
+    return q
+
+
+@kernel
+def row_scores(data, indices, indptr, i, w, s):
+    """s[k] = <w_k, x_i> for every class. Weights are (class, feature) for dense rows, (feature, class) for CSR:
+    each reads memory in order."""
+    if data.ndim == 2:
+        for k in range(s.size):
+            s[k] = row_dot(data, indices, indptr, i, w[k])
+    else:
+        s[:] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            weights = w[indices[p]]
+            v = data[p]
+            for k in range(s.size):
+                s[k] += v * weights[k]
+
+
+@kernel
+def row_move(data, indices, indptr, i, tau, w, to, off):
+    """w_to += tau * x_i and w_off -= tau * x_i, in the layouts of row_scores."""
+    if data.ndim == 2:
+        row_add(data, indices, indptr, i, tau, w[to])
+        row_add(data, indices, indptr, i, -tau, w[off])
+    else:
+        for p in range(indptr[i], indptr[i + 1]):
+            v = tau * data[p]
+            w[indices[p], to] += v
+            w[indices[p], off] -= v
+
+
+@kernel
+def measure(data, indices, indptr, n_features, sqnorms, start, stop):
+    """Fill in the squared norms of rows start..stop-1; return the first row that has none, or stop."""
+    for i in range(start, stop):
+        if sqnorms[i] < 0.0:
+            q = row_squared_norm(data, indices, indptr, i, n_features)
+            if not q <= LARGEST:
+                return i
+            sqnorms[i] = q
+    return stop
+
+
+@kernel
+def step_size(rule, knob, margin, squared_norm, mistake):
+    """Return tau >= 0, the multiple of y * x to add; 0 leaves w alone."""
+    if rule == PERCEPTRON:
+        return knob if mistake else 0.0
+    if rule == MARGIN:
+        return 1.0 if margin <= knob else 0.0
+    loss = 1.0 - margin
+    if loss <= 0.0 or squared_norm <= SMALLEST:
+        return 0.0
+    if rule == PASSIVE_AGGRESSIVE_1:
+        return min(knob, loss / squared_norm)
+    return loss / (squared_norm + 0.5 / knob)
+
+
+@kernel
+def binary_pass(
+    data, indices, indptr, n_features, sqnorms, codes, order, start, stop, constant, tie, rule, knob,
+    w, bias, sums, sums_bias, pocket, pocket_bias, counts, measures, log, log_values,
+):  # fmt: skip
+    """Learn two classes, codes 0 and 1, from rows order[start:stop], or start..stop-1 if order is empty.
+
+    Return (updates logged, position reached); short of `stop` means a row or a step that is not a number.
+    """
+    logged = 0
+    position = start
+    while position < stop:
+        i = order[position] if order.size else position
+        if sqnorms[i] < 0.0:
+            q = row_squared_norm(data, indices, indptr, i, n_features)
+            if not q <= LARGEST:
+                break
+            sqnorms[i] = q
+        q = sqnorms[i] + constant
+        y = 2.0 * codes[i] - 1.0
+        margin = y * (row_dot(data, indices, indptr, i, w) + constant * bias[0])
+        mistake = margin < 0.0 or (margin == 0.0 and y != tie)
+        tau = step_size(rule, knob, margin, q, mistake)
+        if not (0.0 <= tau < np.inf):
+            break
+        counts[EXAMPLES] += 1
+        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], q)
+        if mistake:
+            counts[MISTAKES] += 1
+        if mistake or tau > 0.0:
+            end_run(w, bias, pocket, pocket_bias, counts)
+        else:
+            counts[RUN] += 1
+        if tau > 0.0:
+            row_add(data, indices, indptr, i, tau * y, w)
+            bias[0] += tau * y * constant
+            if sums.size:
+                age = counts[EXAMPLES] - 1.0
+                row_add(data, indices, indptr, i, age * tau * y, sums)
+                sums_bias[0] += age * tau * y * constant
+            logged = record(position, 1 - codes[i], tau, margin, q, counts, measures, log, log_values, logged)
+        position += 1
+    return logged, position
+
+
+@kernel
+def multiclass_pass(
+    data, indices, indptr, n_features, sqnorms, codes, order, start, stop, constant, tie, rule, knob,
+    w, bias, sums, sums_bias, pocket, pocket_bias, counts, measures, log, log_values,
+):  # fmt: skip
+    """Learn many classes, codes 0..K-1: the structured update against the strongest rival class.
+
+    Return as binary_pass does. Weights lie as row_scores wants them.
+    """
+    s = np.empty(bias.size)
+    logged = 0
+    position = start
+    while position < stop:
+        i = order[position] if order.size else position
+        if sqnorms[i] < 0.0:
+            q = row_squared_norm(data, indices, indptr, i, n_features)
+            if not q <= LARGEST:
+                break
+            sqnorms[i] = q
+        q = 2.0 * (sqnorms[i] + constant)
+        y = codes[i]
+        row_scores(data, indices, indptr, i, w, s)
+        for k in range(s.size):
+            s[k] += constant * bias[k]
+        z = strongest_rival(s, y, tie)
+        margin = s[y] - s[z]
+        mistake = margin < 0.0 or (margin == 0.0 and (z - y) * tie >= 0)
+        tau = step_size(rule, knob, margin, q, mistake)
+        if not (0.0 <= tau < np.inf):
+            break
+        counts[EXAMPLES] += 1
+        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], q)
+        if mistake:
+            counts[MISTAKES] += 1
+        if mistake or tau > 0.0:
+            end_run(w, bias, pocket, pocket_bias, counts)
+        else:
+            counts[RUN] += 1
+        if tau > 0.0:
+            row_move(data, indices, indptr, i, tau, w, y, z)
+            bias[y] += tau * constant
+            bias[z] -= tau * constant
+            if sums.size:
+                age = counts[EXAMPLES] - 1.0
+                row_move(data, indices, indptr, i, age * tau, sums, y, z)
+                sums_bias[y] += age * tau * constant
+                sums_bias[z] -= age * tau * constant
+            logged = record(position, z, tau, margin, q, counts, measures, log, log_values, logged)
+        position += 1
+    return logged, position
+
+
+@kernel
+def end_run(w, bias, pocket, pocket_bias, counts):
+    """The run of right answers of these weights is over; pocket them if none ran longer (Gallant's pocket)."""
+    if pocket.size and counts[RUN] > counts[BEST_RUN]:
+        counts[BEST_RUN] = counts[RUN]
+        pocket[:] = w
+        pocket_bias[:] = bias
+    counts[RUN] = 0
+
+
+@kernel
+def strongest_rival(s, y, tie):
+    """Return the highest-scoring class other than y; among equals the first if ties go to the lowest label,
+    else the last, as prediction does."""
+    best = 0 if y != 0 else 1
+    for k in range(best + 1, s.size):
+        if k != y and (s[k] > s[best] or (s[k] == s[best] and tie != TIE_NEGATIVE)):
+            best = k
+    return best
+
+
+@kernel
+def record(position, rival, tau, margin, q, counts, measures, log, log_values, logged):
+    """Account for one update: |w + tau*v|^2 = |w|^2 + 2*tau*<w,v> + tau^2*|v|^2, and <w,v> is the margin."""
+    counts[UPDATES] += 1
+    measures[STEP_SUM] += tau
+    measures[SQUARED_NORM] += tau * (2.0 * margin + tau * q)
+    log[logged, POSITION] = position
+    log[logged, RIVAL] = rival
+    log[logged, MISTAKES_SO_FAR] = counts[MISTAKES]
+    log_values[logged, STEP] = tau
+    log_values[logged, SQUARED_NORM_AFTER] = measures[SQUARED_NORM]
+    return logged + 1
+
+
+@kernel
+def binary_scores(data, indices, indptr, constant, w, bias, out):
+    """out[i] = <w, x_i> + constant * bias, in the arithmetic of binary_pass: what it got right stays right."""
+    for i in range(out.shape[0]):
+        out[i] = row_dot(data, indices, indptr, i, w) + constant * bias[0]
+
+
+@kernel
+def multiclass_scores(data, indices, indptr, constant, w, bias, out):
+    """out[i, k] = <w_k, x_i> + constant * bias_k, in the arithmetic of multiclass_pass."""
+    for i in range(out.shape[0]):
+        row_scores(data, indices, indptr, i, w, out[i])
+        for k in range(bias.size):
+            out[i, k] += constant * bias[k]

@@ -1,0 +1,336 @@
+"""Learner: an immutable description of how to learn, and the four verbs that carry everything.
+
+    init(n_features)              -> State     nothing learned yet
+    update(state, rows, codes)    -> State     go through the rows once; may reuse the arrays of `state`
+    score(state, rows)            -> scores    what the hypothesis says
+    merge(states)                 -> State     one state for learners that ran apart
+
+Estimators, commands and services are thin callers of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from novikoff import hypotheses, rules
+from novikoff._jit import compile_here, rebuild
+from novikoff.errors import DataError, MergeError
+from novikoff.history import Chain, History
+from novikoff.kernels import additive
+from novikoff.kernels.additive import (
+    BEST_RUN, EXAMPLES, MISTAKES_SO_FAR, POSITION, PROGRESS, RIVAL, RUN, SEEN_MARGIN, SQUARED_NORM,
+    SQUARED_NORM_AFTER, SQUARED_RADIUS, STEP, STEP_SUM, UPDATES,
+)  # fmt: skip
+from novikoff.ledger import Ledger, Trace
+from novikoff.rows import Rows
+from novikoff.state import State
+from novikoff.weights import Weights, linear_scores
+
+__all__ = ["Learner", "State"]
+
+TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "positive": additive.TIE_POSITIVE}
+
+GIVEN_ORDER = np.empty(0, np.int64)
+
+_CHUNK = 1 << 16  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """One additive rule, read through one hypothesis.
+
+    Parameters
+    ----------
+    rule : a value of `novikoff.rules`
+    hypothesis : a value of `novikoff.hypotheses`
+    ties : {"mistake", "positive", "negative"}
+        What a score of exactly 0 means: always a mistake, the label +1, or the label -1.
+    fit_intercept : bool
+        Whether every row has a constant coordinate 1.
+    separator : Weights, optional
+        A known separator u, scaled to length 1. It changes nothing but the account: the ledger then follows
+        <w, u> and the margin of u on the rows seen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novikoff import Learner, Rows
+    >>> learner = Learner(fit_intercept=False)
+    >>> rows = Rows.of([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]])
+    >>> state = learner.update(learner.init(2), rows, np.array([0, 1, 1, 0, 0, 1]))
+    >>> state.raw.coef
+    array([[3., 1.]])
+    """
+
+    rule: rules.Rule = rules.Perceptron()  # noqa: RUF009 - frozen
+    hypothesis: hypotheses.Hypothesis = hypotheses.Last()  # noqa: RUF009 - frozen
+    ties: str = "mistake"
+    fit_intercept: bool = True
+    separator: Weights | None = None
+
+    @property
+    def constant(self) -> float:
+        return 1.0 if self.fit_intercept else 0.0
+
+    @property
+    def tie(self) -> int:
+        return TIES[self.ties]
+
+    def init(self, n_features: int, n_classes: int = 2) -> State:
+        """A state that has seen nothing. Two classes share one weight vector; more have one each."""
+        n_vectors = 1 if n_classes == 2 else n_classes
+
+        def memory(wanted: bool) -> Weights:
+            return Weights.zeros(n_vectors, n_features) if wanted else Weights.none()
+
+        return State(
+            raw=memory(True),
+            sums=memory(self.hypothesis.averages),
+            pocket=memory(self.hypothesis.pockets),
+            history=History() if self.hypothesis.remembers else None,
+        )
+
+    def update(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray = GIVEN_ORDER,
+        start: int = 0, stop: int | None = None,
+    ) -> State:  # fmt: skip
+        """Learn from rows one by one: predict, suffer, update.
+
+        Parameters
+        ----------
+        state : State
+            Its arrays are reused. If a row turns out not to hold numbers, a DataError is raised and the rows before
+            it have been learned; call `rows.require_numbers()` first where that matters.
+        rows : Rows
+        codes : array of int64
+            The class of each row: 0 or 1, or 0..K-1.
+        order : array of int64, optional
+            Which rows to visit, in order; repeats allowed. Empty: as given.
+        start, stop : int, optional
+            Visit only positions start..stop-1 of that order.
+        """
+        if rows.n_features != state.n_features:
+            raise DataError(f"The rows have {rows.n_features} features, the state {state.n_features}.")
+        if self.separator is not None and len(self.separator.bias) != len(state.raw.bias):
+            raise DataError(f"The separator has {len(self.separator.bias)} weight vectors, "
+                            f"the classes need {len(state.raw.bias)}.")  # fmt: skip
+        stop = (order.size or len(codes)) if stop is None else stop
+        state = state.laid_out(sparse=rows.is_sparse)
+        for begin in range(start, stop, _CHUNK):
+            self._learn_chunk(state, rows, codes, order, begin, min(begin + _CHUNK, stop))
+        return state
+
+    def _learn_chunk(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int
+    ) -> None:
+        log = np.empty((end - begin, 3), np.int64)
+        log_values = np.empty((end - begin, 2))
+        examples_before = int(state.counts[EXAMPLES])
+        code, knob, passes = _compiled(self.rule)
+        planes, learn = _planes(state, rows.is_sparse), passes[len(state.raw.bias) > 1]
+        logged, reached = learn(
+            rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms, codes, order, begin, end,
+            self.constant, self.tie, code, knob, *planes, state.counts, state.measures, log, log_values,
+        )  # fmt: skip
+        if logged:
+            at = log[:logged, POSITION]
+            visited = order[at] if order.size else at
+            born = examples_before + 1 + at - begin
+            classes = np.column_stack([codes[visited], log[:logged, RIVAL]])
+            self._account(state, rows, visited, born, classes, log[:logged], log_values[:logged])
+        if self.separator is not None and reached > begin:
+            self._measure_separator(state, rows, codes, order, begin, reached)
+        if reached < end:
+            row = int(order[reached]) if order.size else reached
+            raise self._trouble(state, rows, codes, row)
+
+    def _account(
+        self, state: State, rows: Rows, visited: np.ndarray, born: np.ndarray, classes: np.ndarray,
+        log: np.ndarray, log_values: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Pass the logged updates on to the trace and the history."""
+        steps = log_values[:, STEP].copy()
+        progress: np.ndarray | float = np.nan
+        if self.separator is not None:
+            gained = steps * margins(self.separator, Rows.of(rows.take(visited)), classes, self.constant)
+            progress = state.measures[PROGRESS] + np.cumsum(gained)
+            state.measures[PROGRESS] = progress[-1]
+        updates = state.counts[UPDATES] - len(log) + 1 + np.arange(len(log))
+        norms = np.sqrt(np.maximum(log_values[:, SQUARED_NORM_AFTER], 0.0))
+        state.trace.add(updates, born, log[:, MISTAKES_SO_FAR], norms, progress)
+        if state.history is not None:
+            state.history.add(rows, visited, steps, classes, born)
+
+    def _measure_separator(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int
+    ) -> None:
+        assert self.separator is not None
+        seen = order[begin:end] if order.size else np.arange(begin, end)
+        found = margins(self.separator, Rows.of(rows.take(seen)), codes[seen], self.constant)
+        state.measures[SEEN_MARGIN] = min(state.measures[SEEN_MARGIN], found.min())
+
+    def _trouble(self, state: State, rows: Rows, codes: np.ndarray, row: int) -> Exception:
+        """Why a pass stopped at a row: it is not made of numbers, or the rule's step is not one."""
+        if rows.squared_norms[row] < 0.0:
+            return rows.trouble_in(row)
+        one = Rows.of(rows.take(np.array([row])))
+        margin = float(margins(state.raw.laid_out(sparse=one.is_sparse), one, codes[[row]], self.constant)[0])
+        squared_norm = (rows.squared_norms[row] + self.constant) * (2.0 if len(state.raw.bias) > 1 else 1.0)
+        assert isinstance(self.rule, rules.Custom)
+        return rules.bad_step(self.rule.function(margin, squared_norm), margin, squared_norm)
+
+    def score(self, state: State, rows: Rows) -> np.ndarray:
+        """What the hypothesis says: (rows,) for two classes, positive for class 1; (rows, classes) for many."""
+        return self.hypothesis.scores(state, rows, constant=self.constant, tie=self.tie)
+
+    def decide(self, scores: np.ndarray) -> np.ndarray:
+        """The classes that scores stand for. Equal scores go to the last class, or the first if ties are negative."""
+        first = self.tie == additive.TIE_NEGATIVE
+        if scores.ndim == 1:
+            return (scores > 0.0 if first else scores >= 0.0).astype(np.int64)
+        if first:
+            return scores.argmax(axis=1)
+        return scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
+
+    def errors(self, weights: Weights, rows: Rows, codes: np.ndarray) -> int:
+        """How many rows these weights would count as mistakes."""
+        scores = linear_scores(rows, weights.laid_out(sparse=rows.is_sparse), self.constant)
+        wrong = self.decide(scores) != codes
+        if self.tie == additive.TIE_MISTAKE:
+            wrong |= margins_of_scores(scores, codes) == 0.0
+        return int(wrong.sum())
+
+    def merge(self, states: Sequence[State]) -> State:
+        """Mix the states of learners that ran apart on shards of the data, each weighing as many examples as it saw.
+
+        The raw weights are the weighted mean (iterative parameter mixing: McDonald, Hall & Mann 2010), and the
+        averaged ones come out as the weighted mean of the averages. Voters all keep their vote. The state of one
+        learner alone comes back as it is.
+        """
+        if not states:
+            raise MergeError("There is nothing to merge: pass at least one state.")
+        if len({(state.n_features, len(state.raw.bias)) for state in states}) > 1:
+            raise MergeError("States of different shapes cannot be merged: give all learners the same features "
+                             "and classes before they start.")  # fmt: skip
+        if len(states) == 1:
+            return states[0].copy()
+        seen = np.array([state.counts[EXAMPLES] for state in states], float)
+        shares = seen / seen.sum() if seen.sum() else np.full(len(states), 1.0 / len(states))
+        raw = _mix([state.raw for state in states], shares)
+        counts = np.sum([state.counts for state in states], axis=0)
+        counts[RUN] = 0
+        longest = max(states, key=lambda state: max(state.counts[BEST_RUN], state.counts[RUN]))
+        counts[BEST_RUN] = max(longest.counts[BEST_RUN], longest.counts[RUN])
+        return State(
+            raw=raw,
+            sums=_mix([state.sums for state in states], np.ones(len(states))),
+            pocket=hypotheses.Pocket().weights(longest).copy() if longest.pocket else Weights.none(),
+            history=_joined(states, raw, int(counts[EXAMPLES])),
+            counts=counts,
+            measures=_mixed_measures(states, shares, raw),
+            trace=Trace(),
+            passes=max(state.passes for state in states),
+        )
+
+    def ledger(self, state: State) -> Ledger:
+        """The account of how this state came to be."""
+        counts, measures = state.counts.tolist(), state.measures
+        known = self.separator is not None and counts[EXAMPLES] > 0
+        return Ledger(
+            examples=counts[EXAMPLES],
+            mistakes=counts[additive.MISTAKES],
+            updates=counts[UPDATES],
+            passes=state.passes,
+            radius=float(np.sqrt(measures[SQUARED_RADIUS])),
+            norm=state.raw.norm,
+            step_sum=float(measures[STEP_SUM]),
+            trace=state.trace.copy(),
+            rule=self.rule,
+            n_weights=state.raw.coef.size + state.raw.bias.size,
+            margin=float(measures[SEEN_MARGIN]) if known else None,
+        )
+
+
+def margins(weights: Weights, rows: Rows, codes: np.ndarray, constant: float) -> np.ndarray:
+    """<w, v> for the vectors v that the proofs speak of: y*x for two classes; for many, phi(x, y) - phi(x, z) with z
+    the strongest rival, or the one given beside y where codes are pairs."""
+    scores = linear_scores(rows, weights.laid_out(sparse=rows.is_sparse), constant)
+    return margins_of_scores(scores, codes)
+
+
+def margins_of_scores(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    true = codes if codes.ndim == 1 else codes[:, 0]
+    if scores.ndim == 1:
+        return scores * (2 * true - 1)
+    each = np.arange(len(scores))
+    if codes.ndim == 2:
+        return scores[each, true] - scores[each, codes[:, 1]]
+    others = scores.copy()
+    others[each, true] = -np.inf
+    return scores[each, true] - others.max(axis=1)
+
+
+def _planes(state: State, sparse: bool) -> list[np.ndarray]:
+    """The weights in use, as the kernels take them: one vector flat, many as (class, feature) or its transpose."""
+    found: list[np.ndarray] = []
+    for weights in (state.raw, state.sums, state.pocket):
+        if len(state.raw.bias) == 1:
+            coef = weights.coef.reshape(-1)
+        else:
+            coef = weights.coef.T if sparse else weights.coef
+        found += [coef, weights.bias]
+    return found
+
+
+@lru_cache(maxsize=64)
+def _compiled(rule: rules.Rule) -> tuple[int, float, tuple[Callable[..., Any], Callable[..., Any]]]:
+    """A rule as the kernels take it: code, parameter, and the loops for two and for many classes."""
+    loops = (additive.binary_pass, additive.multiclass_pass)
+    if isinstance(rule, rules.Perceptron):
+        return additive.PERCEPTRON, float(rule.learning_rate), loops
+    if isinstance(rule, rules.Margin):
+        return additive.MARGIN, float(rule.beta), loops
+    if isinstance(rule, rules.PassiveAggressive):
+        one = rule.variant == "I"
+        return additive.PASSIVE_AGGRESSIVE_1 if one else additive.PASSIVE_AGGRESSIVE_2, float(rule.C), loops
+    users = compile_here(rule.function)
+
+    def step_size(rule, knob, margin, squared_norm, mistake):  # type: ignore[no-untyped-def]
+        return users(margin, squared_norm)
+
+    return -1, 0.0, (rebuild(loops[0], step_size=step_size), rebuild(loops[1], step_size=step_size))
+
+
+def _mix(all_weights: list[Weights], shares: np.ndarray) -> Weights:
+    if not all_weights[0]:
+        return Weights.none()
+    coef = sum(share * weights.coef for share, weights in zip(shares, all_weights, strict=True))
+    bias = sum(share * weights.bias for share, weights in zip(shares, all_weights, strict=True))
+    return Weights(np.asarray(coef), np.asarray(bias))
+
+
+def _mixed_measures(states: Sequence[State], shares: np.ndarray, raw: Weights) -> np.ndarray:
+    """R is the largest; <w, u> and the sum of steps mix as the weights do, so that |w| / steps still bounds gamma."""
+    measures = np.array([state.measures for state in states])
+    mixed = shares @ np.where(np.isfinite(measures), measures, 0.0)
+    mixed[SQUARED_RADIUS] = measures[:, SQUARED_RADIUS].max()
+    mixed[SQUARED_NORM] = raw.norm**2
+    mixed[SEEN_MARGIN] = measures[:, SEEN_MARGIN].min()
+    return mixed
+
+
+def _joined(states: Sequence[State], raw: Weights, examples: int) -> History | None:
+    """All chains, ended where they are, and a new one that starts from the mixed weights."""
+    chains: list[Chain] = []
+    for state in states:
+        if state.history is None:
+            return None
+        for chain in state.history.copy().chains:
+            end = chain.ended if chain.ended is not None else int(state.counts[EXAMPLES])
+            chains.append(replace(chain, ended=end))
+    return History([*chains, Chain(born=examples, base=raw.copy())])

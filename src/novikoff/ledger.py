@@ -1,0 +1,169 @@
+"""The account of a run, and what follows from it by the theorems.
+
+Novikoff's proof is two facts about the weights after k updates that can be watched: they have grown at least linearly
+along any separator u of the examples, and at most like a square root in length,
+
+    k * gamma  <=  <w, u>  <=  |w|  <=  sqrt(k) * R        hence  k <= (R / gamma)^2
+
+Read backwards, gamma <= |w| / k at every moment: a running learner carries a certified upper bound on the margin of
+all it has seen. For steps tau other than 1, k on the left is their sum, because w = sum tau * y * x.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from novikoff.rules import Perceptron, Rule
+
+__all__ = ["Ledger", "Trace"]
+
+_COLUMNS = ("updates", "examples", "mistakes", "norm", "progress")
+
+
+@dataclass(eq=False)
+class Trace:
+    """A bounded record of the run: every stride-th update, the stride a power of two that doubles when it is full.
+
+    What it holds depends on the run alone, not on the blocks it came in.
+    """
+
+    capacity: int = 512
+    stride: int = 1
+    points: np.ndarray = field(default_factory=lambda: np.empty((0, len(_COLUMNS))))
+
+    def add(self, updates: np.ndarray, examples: np.ndarray, mistakes: np.ndarray, norms: np.ndarray,
+            progress: np.ndarray | float = math.nan) -> None:  # fmt: skip
+        """Record the state after some updates, numbered from 1; progress is <w, u> where a separator u is known."""
+        kept = updates % self.stride == 0
+        if not kept.any():
+            return
+        columns = np.broadcast_arrays(updates, examples, mistakes, norms, progress)
+        self.points = np.vstack([self.points, np.column_stack([column[kept] for column in columns])])
+        while len(self.points) > self.capacity:
+            self.stride *= 2
+            self.points = self.points[self.points[:, 0] % self.stride == 0]
+
+    def copy(self) -> Trace:
+        return replace(self, points=self.points.copy())
+
+    def scaled(self, by: float) -> Trace:
+        """For weights that are `by` times as long."""
+        return replace(self, points=self.points * np.array([1.0, 1.0, 1.0, by, by]))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name in _COLUMNS:
+            return self.points[:, _COLUMNS.index(name)]
+        raise AttributeError(name)
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Mistakes made, and what the theorems say of them.
+
+    Attributes
+    ----------
+    examples, mistakes, updates, passes : int
+        What happened. Mistakes are counted while learning, each before its update (progressive validation).
+    radius : float
+        R, the longest vector met, the constant coordinate included. With many classes it is the longest
+        phi(x, y) - phi(x, z), which is sqrt(2) times the longest x.
+    norm : float
+        |w| of the raw weights, bias included.
+    step_sum : float
+        The sum of all steps; for the perceptron, the mistakes.
+    margin : float or None
+        gamma, if it is known: given to `with_margin`, or measured along a `separator`.
+    trace : Trace
+        Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, evenly thinned.
+
+    Examples
+    --------
+    >>> import novikoff as nk
+    >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
+    >>> y = [-1, 1, 1, -1, -1, 1]
+    >>> clf = nk.Perceptron(fit_intercept=False).fit(X, y)
+    >>> clf.ledger_.mistakes, clf.ledger_.radius
+    (3, 2.23606797749979)
+    >>> clf.ledger_.with_margin(0.8).mistake_bound
+    7.8125
+    """
+
+    examples: int
+    mistakes: int
+    updates: int
+    passes: int
+    radius: float
+    norm: float
+    step_sum: float
+    trace: Trace
+    rule: Rule = Perceptron()  # noqa: RUF009 - frozen
+    n_weights: int = 1
+    margin: float | None = None
+
+    def with_margin(self, margin: float) -> Ledger:
+        """The same account, read by someone who knows the margin gamma of the data."""
+        if not 0.0 < margin < math.inf:
+            raise ValueError(f"margin must be a number > 0, found {margin!r}.")
+        return replace(self, margin=margin)
+
+    @property
+    def error_rate(self) -> float:
+        """Mistakes per example so far."""
+        return self.mistakes / self.examples if self.examples else math.nan
+
+    @property
+    def margin_at_most(self) -> float | None:
+        """A certified upper bound on the margin of everything seen: |w| / sum of steps (|w| / mistakes for the
+        perceptron), rounded outwards. None before the first update."""
+        if not self.step_sum:
+            return None
+        # |w| is computed to n_weights units of 2^-52, and each update may have lost 2^-53 |w| <= 2^-53 step_sum R.
+        unit = 2.0**-52
+        return self.norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
+
+    @property
+    def mistake_bound(self) -> float | None:
+        """The most mistakes there can ever be on examples like these, if their margin is known; for the perceptron
+        (R / gamma)^2."""
+        if self.margin is None or self.margin <= 0.0:
+            return None
+        return self.rule.mistake_bound(self.radius, self.margin)
+
+    @property
+    def mistakes_left(self) -> int | None:
+        """How many of those are still to come at most."""
+        if self.mistake_bound is None:
+            return None
+        return max(0, math.floor(self.mistake_bound * (1.0 + 1e-12)) - self.mistakes)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        rate = f"{self.mistakes:,}" + (f"   ({self.error_rate:.2%} of examples)" if self.examples else "")
+        lines = [("examples", f"{self.examples:,}" + (f" in {self.passes} passes" if self.passes > 1 else "")),
+                 ("mistakes", rate),
+                 ("updates", f"{self.updates:,}"),
+                 ("radius R", f"{self.radius:.6g}"),
+                 ("norm |w|", f"{self.norm:.6g}")]  # fmt: skip
+        if self.margin_at_most is not None:
+            lines.append(("margin", f"at most {self.margin_at_most:.6g}   (certified: |w| / sum of steps)"))
+        if self.mistake_bound is not None:
+            lines.append(("known margin", f"{self.margin:.6g}"))
+            lines.append(("mistake bound", f"{self.mistake_bound:,.1f}   ({self.mistakes_left:,} left)"))
+        return lines
+
+    def __repr__(self) -> str:
+        return "\n".join(["Ledger", *(f"  {name:<14} {value}" for name, value in self._lines())])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self._lines()
+        )
+        return f"<table><caption>Ledger</caption>{cells}</table>"

@@ -1,0 +1,182 @@
+"""Rows: what a user passes, validated once, in the form the kernels read.
+
+Dense rows are a C-ordered 2-D array, sparse rows the three arrays of a CSR matrix whose indices rise strictly within
+each row; both in float32 or float64. Data already in such a form is not copied. Whether the values are numbers is
+found out while the squared norms are measured, which learning needs anyway: in one go by `require_numbers`, or by the
+kernels as they meet each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.errors import DataError
+from novikoff.kernels import additive
+
+__all__ = ["Rows", "names_of", "rows_of_dicts"]
+
+_FLOATS = (np.float32, np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """n rows of numbers. Build with `Rows.of`."""
+
+    data: np.ndarray
+    indices: np.ndarray | None
+    indptr: np.ndarray | None
+    n_features: int
+    squared_norms: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any) -> Rows:
+        """Rows of a 2-D array or a scipy sparse matrix or array; no copy where none is needed.
+
+        >>> from novikoff import Rows
+        >>> rows = Rows.of([[3.0, 4.0], [0.0, 2.0]])
+        >>> rows.require_numbers()
+        >>> rows.squared_norms
+        array([25.,  4.])
+        """
+        if isinstance(X, Rows):
+            return X
+        if sp.issparse(X):
+            return cls._of_sparse(X)
+        X = np.asarray(X)
+        if X.ndim != 2:
+            raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
+                            "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
+        X = np.ascontiguousarray(_as_floats(X))
+        return cls(X, None, None, X.shape[1], _unmeasured(X.shape[0]))
+
+    @classmethod
+    def _of_sparse(cls, X: Any) -> Rows:
+        if X.ndim != 2:
+            raise DataError(f"Expected a 2-D sparse matrix of rows, found {X.ndim} dimension(s).")
+        csr = X.tocsr()
+        if not csr.has_canonical_format:
+            csr = csr.copy() if csr is X else csr
+            csr.sum_duplicates()
+        return cls(_as_floats(csr.data), csr.indices, csr.indptr, csr.shape[1], _unmeasured(csr.shape[0]))
+
+    def __len__(self) -> int:
+        return len(self.squared_norms)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.indices is not None
+
+    def take(self, at: np.ndarray) -> np.ndarray | sp.csr_array:
+        """A copy of some rows, as a 2-D array or a CSR array."""
+        if self.indices is None:
+            return self.data[at]
+        return self._as_csr()[at]
+
+    def __getitem__(self, part: slice) -> Rows:
+        """Consecutive rows, sharing memory where the format allows."""
+        chosen = self.data[part] if self.indices is None else self._as_csr()[part]
+        return Rows.of(chosen)
+
+    def require_numbers(self) -> None:
+        """Measure every row; raise a DataError at the first that holds NaN, inf or something too large."""
+        n = len(self)
+        bad = additive.measure(self.data, self.indices, self.indptr, self.n_features, self.squared_norms, 0, n)
+        if bad < n:
+            raise self.trouble_in(bad)
+
+    def trouble_in(self, row: int, names: Sequence[str] | None = None) -> DataError:
+        """Say what is wrong with a row that has no squared norm, in scikit-learn's words, and where."""
+        if self.indices is None or self.indptr is None:
+            values, columns = self.data[row], np.arange(self.n_features)
+        else:
+            lo, hi = self.indptr[row], self.indptr[row + 1]
+            values, columns = self.data[lo:hi], self.indices[lo:hi]
+            outside = columns[(columns < 0) | (columns >= self.n_features)]
+            if outside.size:
+                return DataError(f"Input X is a corrupt CSR matrix: row {row} has column index {outside[0]}, "
+                                 f"outside 0..{self.n_features - 1}.")  # fmt: skip
+        for test, found in ((np.isnan, "NaN"), (np.isinf, "infinity")):
+            at = np.flatnonzero(test(values))
+            if at.size:
+                return DataError(f"Input X contains {found} in {_place(row, int(columns[at[0]]), names)}. "
+                                 "Drop the row, or impute it (sklearn.impute.SimpleImputer).")  # fmt: skip
+        column = int(columns[np.argmax(np.abs(values))])
+        return DataError(
+            f"Input X contains a value too large for dtype('float64') once squared, in {_place(row, column, names)}: "
+            f"{values[np.argmax(np.abs(values))]!r}. Scale the column (sklearn.preprocessing.MaxAbsScaler)."
+        )
+
+    def _as_csr(self) -> sp.csr_array:
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=(len(self), self.n_features))
+
+
+def names_of(dicts: Sequence[Mapping[str, float]], known: Mapping[str, int]) -> dict[str, int]:
+    """The vocabulary `known`, extended in order of appearance by the names that `dicts` bring."""
+    names = dict(known)
+    for x in dicts:
+        for name in x:
+            names.setdefault(name, len(names))
+    return names
+
+
+def rows_of_dicts(dicts: Sequence[Mapping[str, float]], vocabulary: Mapping[str, int]) -> Rows:
+    """Sparse rows of dicts of named features. Names outside the vocabulary are left out: their weight is zero."""
+    values: list[float] = []
+    columns: list[int] = []
+    indptr = [0]
+    for row, x in enumerate(dicts):
+        if not isinstance(x, Mapping):
+            raise DataError(f"Expected a dict of named features in row {row}, found {type(x).__name__}.")
+        for name, value in x.items():
+            if not is_number(value):
+                raise not_a_number(name, value, f"row {row}, ")
+            at = vocabulary.get(name)
+            if at is not None:
+                values.append(value)
+                columns.append(at)
+        indptr.append(len(values))
+    shape = (len(dicts), len(vocabulary))
+    csr = sp.csr_array((np.array(values, float), np.array(columns, np.int32), np.array(indptr, np.int32)), shape=shape)
+    csr.sort_indices()
+    return Rows.of(csr)
+
+
+def is_number(value: Any) -> bool:
+    """A real number, of Python or numpy; booleans count as 0 and 1."""
+    return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
+
+
+def not_a_number(name: str, value: Any, where: str = "") -> DataError:
+    """What to say of a named feature that is not a finite number of sensible size."""
+    if not is_number(value):
+        return DataError(f"Input X: {where}feature {name!r} is {value!r}, not a number. "
+                         f"For a category use one feature per value, such as {{'{name}={value}': 1}}.")  # fmt: skip
+    if value != value:
+        return DataError(f"Input X contains NaN: {where}feature {name!r}. Leave the feature out if it is missing.")
+    return DataError(f"Input X contains infinity or a value too large for dtype('float64') once squared: "
+                     f"{where}feature {name!r} is {value!r}.")  # fmt: skip
+
+
+def _as_floats(values: np.ndarray) -> np.ndarray:
+    if values.dtype in _FLOATS and values.dtype.isnative:
+        return values
+    if values.dtype.kind == "c":
+        raise DataError("Complex data not supported: a half-space needs real numbers. "
+                        "Pass X.real and X.imag as separate columns.")  # fmt: skip
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Expected numbers, found dtype {values.dtype}: {error}.") from error
+
+
+def _unmeasured(n: int) -> np.ndarray:
+    return np.full(n, additive.UNMEASURED)
+
+
+def _place(row: int, column: int, names: Sequence[str] | None) -> str:
+    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names is not None else "")

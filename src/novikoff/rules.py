@@ -1,0 +1,215 @@
+"""Update rules: how far to move when the weights meet an example.
+
+Every rule is a step size. After seeing the example (x, y) with margin m = y <w, x> and squared norm q = |x|^2,
+
+    w  <-  w + tau(m, q) * y * x            tau >= 0; nothing happens where tau = 0
+
+and the perceptron is the smallest of them: step 1 on a mistake, else 0. The constant coordinate of the intercept
+is part of x. With many classes y*x is phi(x, y) - phi(x, z), the true class against its strongest rival z.
+
+Because w = sum tau * y * x, any unit u that separates what was seen with margin gamma has <w, u> >= gamma * sum tau:
+every rule here certifies gamma <= |w| / sum tau (see ledger.py). What differs is the mistake bound, and each rule
+carries its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from novikoff.errors import RuleError
+
+__all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "resolve"]
+
+SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
+
+
+def _require_positive(rule: str, name: str, value: float, *, finite: bool) -> None:
+    if not (0.0 < value < math.inf or (not finite and value == math.inf)):
+        raise RuleError(f"{rule}: {name} must be a number > 0, found {value!r}.")
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The perceptron: on a mistake, w <- w + eta * y * x; otherwise nothing.
+
+    Theorem (Block 1962, Novikoff 1962). On any sequence of examples with |x| <= R that some unit vector separates
+    with margin gamma, in any order and over any number of passes, it makes at most (R / gamma)^2 mistakes.
+
+    Parameters
+    ----------
+    learning_rate : float, default=1.0
+        eta. From zero weights it only scales them: no prediction and no mistake changes.
+
+    Examples
+    --------
+    >>> from novikoff import rules
+    >>> rules.Perceptron().mistake_bound(radius=5.0, margin=0.5)
+    100.0
+    """
+
+    learning_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        _require_positive("Perceptron", "learning_rate", self.learning_rate, finite=True)
+
+    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        return self.learning_rate if mistake else 0.0
+
+    def mistake_bound(self, radius: float, margin: float) -> float | None:
+        return (radius / margin) ** 2
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The perceptron with a margin: w <- w + y * x whenever m <= beta, not only on mistakes.
+
+    Theorem. On separable streams it makes at most (R^2 + 2 beta) / gamma^2 updates (Novikoff's proof with
+    m <= beta in place of m <= 0), and the weights it stops at separate with margin at least
+    gamma * beta / (2 beta + R^2): a large beta buys half of the best margin.
+
+    Parameters
+    ----------
+    beta : float, default=1.0
+        The margin to insist on. 0 is the perceptron itself.
+
+    References
+    ----------
+    Krauth & Mezard 1987; Li, Zaragoza, Herbrich, Shawe-Taylor & Kandola 2002.
+
+    Examples
+    --------
+    >>> from novikoff import rules
+    >>> rules.Margin(beta=10.0).mistake_bound(radius=5.0, margin=0.5)
+    180.0
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.beta < math.inf:
+            raise RuleError(f"Margin: beta must be a number >= 0, found {self.beta!r}.")
+
+    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        return 1.0 if margin <= self.beta else 0.0
+
+    def mistake_bound(self, radius: float, margin: float) -> float | None:
+        return (radius**2 + 2.0 * self.beta) / margin**2
+
+
+@dataclass(frozen=True)
+class PassiveAggressive:
+    """Passive-aggressive: the smallest move that makes the margin 1, or as near as C allows.
+
+    With loss l = max(0, 1 - m),
+
+        variant I    tau = min(C, l / q)              no example moves w by more than C * |x|
+        variant II   tau = l / (q + 1 / (2 C))        the same, smoothly
+
+    and with C infinite both are the plain rule tau = l / q, which always reaches margin 1.
+
+    Theorem (Crammer et al. 2006, theorems 2, 4 and 5). On a stream separable with margin gamma inside radius R the
+    mistakes are at most max(R^2, 1/C) / gamma^2 for I and (R^2 + 1/(2C)) / gamma^2 for II.
+
+    Parameters
+    ----------
+    C : float, default=inf
+        Aggressiveness. Set it (1.0 is usual, smaller when labels are noisy) unless the data are separable.
+    variant : {"I", "II"}, default="I"
+        How C limits the step.
+
+    Examples
+    --------
+    >>> from novikoff import rules
+    >>> rules.PassiveAggressive(C=1.0).step(margin=0.5, squared_norm=2.0, mistake=False)
+    0.25
+    """
+
+    C: float = math.inf
+    variant: str = "I"
+
+    def __post_init__(self) -> None:
+        _require_positive("PassiveAggressive", "C", self.C, finite=False)
+        if self.variant not in ("I", "II"):
+            raise RuleError(f"PassiveAggressive: variant must be 'I' or 'II', found {self.variant!r}.")
+
+    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        loss = 1.0 - margin
+        if loss <= 0.0 or squared_norm <= SMALLEST:
+            return 0.0
+        if self.variant == "I":
+            return min(self.C, loss / squared_norm)
+        return loss / (squared_norm + 0.5 / self.C)
+
+    def mistake_bound(self, radius: float, margin: float) -> float | None:
+        if self.variant == "I":
+            return max(radius**2, 1.0 / self.C) / margin**2
+        return (radius**2 + 0.5 / self.C) / margin**2
+
+
+@dataclass(frozen=True)
+class Custom:
+    """A rule of your own: a Python function of (margin, squared norm) that returns the step.
+
+    It is compiled into the same loop as the built-in rules and runs at their speed. Keep to arithmetic and `math`:
+    what numba can compile. A step that is negative, NaN or infinite stops the run with a `RuleError`.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(margin, squared_norm) -> step``.
+
+    Examples
+    --------
+    >>> from novikoff import rules
+    >>> half = rules.Custom(lambda margin, squared_norm: 0.5 if margin <= 0 else 0.0)
+    >>> half.step(margin=-1.0, squared_norm=4.0, mistake=True)
+    0.5
+    """
+
+    function: Callable[[float, float], float]
+
+    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        tau = self.function(margin, squared_norm)
+        if not 0.0 <= tau < math.inf:
+            raise bad_step(tau, margin, squared_norm)
+        return tau
+
+    def mistake_bound(self, radius: float, margin: float) -> float | None:
+        return None
+
+
+Rule = Perceptron | Margin | PassiveAggressive | Custom
+VALUES = (Perceptron, Margin, PassiveAggressive, Custom)
+
+_BY_NAME: dict[str, Rule] = {
+    "perceptron": Perceptron(),
+    "margin": Margin(),
+    "passive-aggressive": PassiveAggressive(),
+    "passive-aggressive-I": PassiveAggressive(C=1.0, variant="I"),
+    "passive-aggressive-II": PassiveAggressive(C=1.0, variant="II"),
+}
+
+NAMES = tuple(_BY_NAME)
+
+
+def resolve(rule: str | Rule | Callable[[float, float], float]) -> Rule:
+    """The rule that a user means by a name, a value of this module, or a function of their own."""
+    if isinstance(rule, str):
+        if rule not in _BY_NAME:
+            raise RuleError(f"Unknown rule {rule!r}. The names are {', '.join(map(repr, NAMES))}; "
+                            "or pass a value of novikoff.rules, or a function of (margin, squared_norm).")  # fmt: skip
+        return _BY_NAME[rule]
+    if isinstance(rule, Rule):
+        return rule
+    if callable(rule) and not isinstance(rule, type):
+        return Custom(rule)
+    raise RuleError(f"A rule is a name, a value of novikoff.rules or a function, found {rule!r}.")
+
+
+def bad_step(tau: float, margin: float, squared_norm: float) -> RuleError:
+    return RuleError(
+        f"The rule returned a step of {tau!r} for margin {margin!r} and squared norm {squared_norm!r}; "
+        "a step must be a finite number >= 0."
+    )

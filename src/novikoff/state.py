@@ -1,0 +1,94 @@
+"""The state of a learner: arrays and counters, nothing that decides anything.
+
+    raw        the weights as the updates left them; what learning goes on from
+    sums       for the averaged hypothesis: the sum over updates of (example number - 1) * update, so that the mean
+               of all weight vectors after n examples is raw - sums / n. Reading it touches neither.
+    pocket     for the pocket hypothesis: the weights with the longest run of right answers so far
+    history    for the voted hypothesis: the updates themselves
+    counts, measures, trace    what the ledger is made of
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from novikoff.history import History
+from novikoff.kernels.additive import SQUARED_NORM, SQUARED_RADIUS, STEP_SUM
+from novikoff.ledger import Trace
+from novikoff.weights import Weights
+
+__all__ = ["State"]
+
+
+@dataclass(eq=False)
+class State:
+    """What a learner has learned. Made by `Learner.init`, changed by `Learner.update`."""
+
+    raw: Weights
+    sums: Weights
+    pocket: Weights
+    history: History | None
+    counts: np.ndarray = field(default_factory=lambda: np.zeros(5, np.int64))
+    measures: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 0.0, np.inf]))
+    trace: Trace = field(default_factory=Trace)
+    passes: int = 0
+
+    @property
+    def n_features(self) -> int:
+        return self.raw.coef.shape[1]
+
+    @property
+    def n_classes(self) -> int:
+        return max(2, len(self.raw.bias))
+
+    def copy(self) -> State:
+        return self._each(
+            Weights.copy,
+            history=self.history.copy() if self.history is not None else None,
+            counts=self.counts.copy(),
+            measures=self.measures.copy(),
+            trace=self.trace.copy(),
+        )
+
+    def laid_out(self, *, sparse: bool) -> State:
+        """In the memory order that rows of this kind are fastest with; itself if it already is."""
+        if len(self.raw.bias) == 1 or self.raw.laid_out(sparse=sparse) is self.raw:
+            return self
+        return self._each(lambda weights: weights.laid_out(sparse=sparse))
+
+    def widened(self, n_features: int) -> State:
+        """The same state for data with more features; the new ones weigh nothing."""
+        return self if n_features == self.n_features else self._each(lambda weights: weights.widened(n_features))
+
+    def flipped(self) -> State:
+        """The same state with the two classes exchanged."""
+        history = self.history.recoded(np.array([1, 0])) if self.history is not None else None
+        return self._each(lambda weights: weights.scaled(-1.0), history=history)
+
+    def with_class(self, at: int, *, scale: float) -> State:
+        """Make room for one more class at place `at`.
+
+        The first time, the one vector w of two classes becomes -scale * w and scale * w: for the perceptron and
+        scale 1 that is the very state it would have if both had had a vector from the start.
+        """
+        grown = self
+        if len(self.raw.bias) == 1:
+            history = self.history.scaled(scale) if self.history is not None else None
+            measures = self.measures.copy()
+            measures[SQUARED_RADIUS] *= 2.0
+            measures[SQUARED_NORM] *= 2.0 * scale**2
+            measures[STEP_SUM] *= scale
+            grown = self._each(lambda weights: weights.split(scale), history=history, measures=measures,
+                               trace=self.trace.scaled(np.sqrt(2.0) * scale))  # fmt: skip
+        places = np.arange(grown.n_classes)
+        history = grown.history.recoded(places + (places >= at)) if grown.history is not None else None
+        return grown._each(lambda weights: weights.with_class(at), history=history)
+
+    def _each(self, change: Callable[[Weights], Weights], **others: object) -> State:
+        """Apply a change to every set of weights that is in use."""
+        changed = {name: change(getattr(self, name)) if getattr(self, name) else getattr(self, name)
+                   for name in ("raw", "sums", "pocket")}  # fmt: skip
+        return replace(self, **changed, **others)  # type: ignore[arg-type]

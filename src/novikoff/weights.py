@@ -1,0 +1,74 @@
+"""Weights and what they score: the linear part of every hypothesis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from novikoff.kernels import additive
+from novikoff.rows import Rows
+
+__all__ = ["Weights", "linear_scores"]
+
+
+@dataclass(eq=False)
+class Weights:
+    """One weight vector for two classes, or one per class for many; coef (vectors, features), bias (vectors,)."""
+
+    coef: np.ndarray
+    bias: np.ndarray
+
+    @classmethod
+    def zeros(cls, n_vectors: int, n_features: int) -> Weights:
+        return cls(np.zeros((n_vectors, n_features)), np.zeros(n_vectors))
+
+    @classmethod
+    def none(cls) -> Weights:
+        """The memory that a hypothesis does not need."""
+        return cls.zeros(0, 0)
+
+    def __bool__(self) -> bool:
+        return len(self.bias) > 0
+
+    def copy(self) -> Weights:
+        return Weights(self.coef.copy(order="K"), self.bias.copy())
+
+    def laid_out(self, *, sparse: bool) -> Weights:
+        """(class, feature) in memory for dense rows, (feature, class) for sparse ones; itself if it already is."""
+        ordered = np.asfortranarray(self.coef) if sparse and len(self.bias) > 1 else np.ascontiguousarray(self.coef)
+        return self if ordered is self.coef else Weights(ordered, self.bias)
+
+    def scaled(self, by: float) -> Weights:
+        return Weights(self.coef * by, self.bias * by)
+
+    def widened(self, n_features: int) -> Weights:
+        """With zero weights for features that were not there before."""
+        grown = np.zeros((len(self.coef), n_features), order="F" if self.coef.flags.f_contiguous else "C")
+        grown[:, : self.coef.shape[1]] = self.coef
+        return Weights(grown, self.bias)
+
+    def split(self, by: float) -> Weights:
+        """One vector for two classes -> two vectors, -by * w and +by * w."""
+        sign = np.array([[-by], [by]])
+        return Weights(sign * self.coef, (sign * self.bias).sum(axis=1))
+
+    def with_class(self, at: int) -> Weights:
+        return Weights(np.insert(self.coef, at, 0.0, axis=0), np.insert(self.bias, at, 0.0))
+
+    @property
+    def norm(self) -> float:
+        return float(np.hypot(np.linalg.norm(self.coef), np.linalg.norm(self.bias)))
+
+
+def linear_scores(rows: Rows, weights: Weights, constant: float) -> np.ndarray:
+    """<w, x> + bias: (rows,) for one weight vector, (rows, vectors) for several."""
+    n_vectors = len(weights.bias)
+    if n_vectors == 1:
+        out = np.empty(len(rows))
+        additive.binary_scores(rows.data, rows.indices, rows.indptr, constant, weights.coef[0], weights.bias, out)
+        return out
+    out = np.empty((len(rows), n_vectors))
+    coef = weights.coef.T if rows.is_sparse else weights.coef
+    additive.multiclass_scores(rows.data, rows.indices, rows.indptr, constant, coef, weights.bias, out)
+    return out
