@@ -30,8 +30,8 @@ _HOMES = {
 }
 
 __all__ = [
-    "Ledger",
     "Learner",
+    "Ledger",
     "Perceptron",
     "Rows",
     "State",

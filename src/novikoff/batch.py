@@ -82,7 +82,7 @@ def _order_of_pass(
 
 
 def _is_clean(learner: Learner, changed: np.ndarray) -> bool:
-    return changed[_tally(learner)] == 0
+    return bool(changed[_tally(learner)] == 0)
 
 
 def _tally(learner: Learner) -> int:

@@ -170,4 +170,4 @@ def _stacked(blocks: list[Any]) -> Any:
 def _copied(chain: Chain) -> Chain:
     """A chain that can grow on its own; the arrays in its lists never change and are shared."""
     lists = {name: list(getattr(chain, name)) for name in ("blocks", "slots", "steps", "classes", "examples")}
-    return replace(chain, **lists)
+    return replace(chain, **lists)  # type: ignore[arg-type]

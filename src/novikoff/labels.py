@@ -26,16 +26,23 @@ def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray
     """
     try:
         found = np.unique(y[:_SAMPLE]) if classes is None else classes
-        codes = np.searchsorted(found, y)
-        codes[codes == len(found)] = 0
-        if not (found[codes] == y).all():
+        codes = _places(y, found)
+        matches = found[codes] == y
+        if not matches.all():
             if classes is not None:
-                unknown = y[np.flatnonzero(found[codes] != y)[0]]
+                unknown = y[np.argmin(matches)]
                 raise DataError(f"The label {unknown!r} in y is not one of the classes {classes.tolist()!r}.")
             found, codes = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise _not_sortable(error) from error
     return found, codes
+
+
+def _places(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Where each label stands among sorted classes; anywhere if it is not one of them."""
+    if len(classes) == 2:
+        return (y == classes[1]).astype(np.int64)
+    return np.minimum(np.searchsorted(classes, y), len(classes) - 1)
 
 
 class Labels:
@@ -48,6 +55,7 @@ class Labels:
     def __init__(self, known: Iterable[Hashable] = ()) -> None:
         self.known: list[Any] = []
         self.codes: dict[Any, int] = {}
+        self.of_code: list[Any] = [None, None]  # None where the label of a class has not been met
         for label in known:
             self.add(label)
 
@@ -59,7 +67,7 @@ class Labels:
 
     def add(self, label: Any) -> int:
         """Take in a new label; return its place in sorted order."""
-        if label is None or label != label:
+        if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
             raise DataError(f"Input y contains NaN or None: {label!r} is not a label.")
         try:
             at = bisect_left(self.known, label)
@@ -67,16 +75,11 @@ class Labels:
             self.codes = {name: code for code, name in enumerate(known)}
         except TypeError as error:
             raise _not_sortable(error) from error
-        self.known = known
+        self.known = self.of_code = known
         if len(known) == 1:
-            self.codes = {label: 0 if _is_real(label) and label <= 0 else 1}
+            code = 0 if _is_real(label) and label <= 0 else 1
+            self.codes, self.of_code = {label: code}, [label, None] if code == 0 else [None, label]
         return at
-
-    def of_code(self, code: int) -> Any:
-        """The label of a class; None if it has not been met."""
-        if len(self.known) > 1:
-            return self.known[code]
-        return next((label for label, own in self.codes.items() if own == code), None)
 
     def as_array(self) -> np.ndarray:
         """Sorted, in numpy's own type for them, or as objects if it has none."""
@@ -93,4 +96,4 @@ def _is_real(label: Any) -> bool:
 
 
 def _not_sortable(error: Exception) -> DataError:
-    return DataError(f"The labels cannot be sorted ({error}); make them all strings or all numbers.")
+    return DataError(f"The labels cannot be sorted ({error}); make them all strings or all numbers, single values.")

@@ -23,8 +23,20 @@ from novikoff.errors import DataError, MergeError
 from novikoff.history import Chain, History
 from novikoff.kernels import additive
 from novikoff.kernels.additive import (
-    BEST_RUN, EXAMPLES, MISTAKES_SO_FAR, POSITION, PROGRESS, RIVAL, RUN, SEEN_MARGIN, SQUARED_NORM,
-    SQUARED_NORM_AFTER, SQUARED_RADIUS, STEP, STEP_SUM, UPDATES,
+    BEST_RUN,
+    EXAMPLES,
+    MISTAKES_SO_FAR,
+    POSITION,
+    PROGRESS,
+    RIVAL,
+    RUN,
+    SEEN_MARGIN,
+    SQUARED_NORM,
+    SQUARED_NORM_AFTER,
+    SQUARED_RADIUS,
+    STEP,
+    STEP_SUM,
+    UPDATES,
 )  # fmt: skip
 from novikoff.ledger import Ledger, Trace
 from novikoff.rows import Rows
@@ -37,7 +49,7 @@ TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "pos
 
 GIVEN_ORDER = np.empty(0, np.int64)
 
-_CHUNK = 1 << 16  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
+_CHUNK = 1 << 14  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,50 +133,49 @@ class Learner:
                             f"the classes need {len(state.raw.bias)}.")  # fmt: skip
         stop = (order.size or len(codes)) if stop is None else stop
         state = state.laid_out(sparse=rows.is_sparse)
+        size = min(_CHUNK, stop - start)
+        log = np.empty((size, 3), np.int64), np.empty((size, 2))
         for begin in range(start, stop, _CHUNK):
-            self._learn_chunk(state, rows, codes, order, begin, min(begin + _CHUNK, stop))
+            self._learn_chunk(state, rows, codes, order, begin, min(begin + _CHUNK, stop), log)
         return state
 
     def _learn_chunk(
-        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int
-    ) -> None:
-        log = np.empty((end - begin, 3), np.int64)
-        log_values = np.empty((end - begin, 2))
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int,
+        log: tuple[np.ndarray, np.ndarray],
+    ) -> None:  # fmt: skip
         examples_before = int(state.counts[EXAMPLES])
-        code, knob, passes = _compiled(self.rule)
-        planes, learn = _planes(state, rows.is_sparse), passes[len(state.raw.bias) > 1]
+        code, knob, loops = _compiled(self.rule)
+        learn = loops[len(state.raw.bias) > 1]
         logged, reached = learn(
             rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms, codes, order, begin, end,
-            self.constant, self.tie, code, knob, *planes, state.counts, state.measures, log, log_values,
+            self.constant, self.tie, code, knob, *_planes(state, rows.is_sparse), state.counts, state.measures, *log,
         )  # fmt: skip
         if logged:
-            at = log[:logged, POSITION]
-            visited = order[at] if order.size else at
-            born = examples_before + 1 + at - begin
-            classes = np.column_stack([codes[visited], log[:logged, RIVAL]])
-            self._account(state, rows, visited, born, classes, log[:logged], log_values[:logged])
+            at = log[0][:logged, POSITION]
+            born = at + (examples_before + 1 - begin)
+            self._account(state, rows, codes, order[at] if order.size else at, born, log[0][:logged], log[1][:logged])
         if self.separator is not None and reached > begin:
             self._measure_separator(state, rows, codes, order, begin, reached)
         if reached < end:
-            row = int(order[reached]) if order.size else reached
-            raise self._trouble(state, rows, codes, row)
+            raise self._trouble(state, rows, codes, int(order[reached]) if order.size else reached)
 
     def _account(
-        self, state: State, rows: Rows, visited: np.ndarray, born: np.ndarray, classes: np.ndarray,
-        log: np.ndarray, log_values: np.ndarray,
+        self, state: State, rows: Rows, codes: np.ndarray, visited: np.ndarray, born: np.ndarray,
+        log: np.ndarray, values: np.ndarray,
     ) -> None:  # fmt: skip
         """Pass the logged updates on to the trace and the history."""
-        steps = log_values[:, STEP].copy()
-        progress: np.ndarray | float = np.nan
+        progress = None
+        if self.separator is not None or state.history is not None:
+            steps = values[:, STEP].copy()
+            classes = np.column_stack([codes[visited], log[:, RIVAL]])
         if self.separator is not None:
             gained = steps * margins(self.separator, Rows.of(rows.take(visited)), classes, self.constant)
             progress = state.measures[PROGRESS] + np.cumsum(gained)
             state.measures[PROGRESS] = progress[-1]
-        updates = state.counts[UPDATES] - len(log) + 1 + np.arange(len(log))
-        norms = np.sqrt(np.maximum(log_values[:, SQUARED_NORM_AFTER], 0.0))
-        state.trace.add(updates, born, log[:, MISTAKES_SO_FAR], norms, progress)
         if state.history is not None:
-            state.history.add(rows, visited, steps, classes, born)
+            state.history.add(rows, visited.copy(), steps, classes, born)
+        first = int(state.counts[UPDATES]) - len(log) + 1
+        state.trace.add(first, born, log[:, MISTAKES_SO_FAR], values[:, SQUARED_NORM_AFTER], progress)
 
     def _measure_separator(
         self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int
@@ -279,11 +290,8 @@ def _planes(state: State, sparse: bool) -> list[np.ndarray]:
     """The weights in use, as the kernels take them: one vector flat, many as (class, feature) or its transpose."""
     found: list[np.ndarray] = []
     for weights in (state.raw, state.sums, state.pocket):
-        if len(state.raw.bias) == 1:
-            coef = weights.coef.reshape(-1)
-        else:
-            coef = weights.coef.T if sparse else weights.coef
-        found += [coef, weights.bias]
+        many = weights.coef.T if sparse else weights.coef
+        found += [weights.coef.reshape(-1) if len(state.raw.bias) == 1 else many, weights.bias]
     return found
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,42 +24,58 @@ __all__ = ["Ledger", "Trace"]
 _COLUMNS = ("updates", "examples", "mistakes", "norm", "progress")
 
 
-@dataclass(eq=False)
 class Trace:
     """A bounded record of the run: every stride-th update, the stride a power of two that doubles when it is full.
 
     What it holds depends on the run alone, not on the blocks it came in.
+
+    Attributes
+    ----------
+    updates, examples, mistakes, norm, progress : ndarray
+        After so many updates: the examples and mistakes so far, |w|, and <w, u> where a separator u is known.
     """
 
-    capacity: int = 512
-    stride: int = 1
-    points: np.ndarray = field(default_factory=lambda: np.empty((0, len(_COLUMNS))))
+    def __init__(self, capacity: int = 512) -> None:
+        self.capacity, self.stride = capacity, 1
+        self.points: list[tuple[float, ...]] = []
 
-    def add(self, updates: np.ndarray, examples: np.ndarray, mistakes: np.ndarray, norms: np.ndarray,
-            progress: np.ndarray | float = math.nan) -> None:  # fmt: skip
-        """Record the state after some updates, numbered from 1; progress is <w, u> where a separator u is known."""
-        kept = updates % self.stride == 0
-        if not kept.any():
-            return
-        columns = np.broadcast_arrays(updates, examples, mistakes, norms, progress)
-        self.points = np.vstack([self.points, np.column_stack([column[kept] for column in columns])])
-        while len(self.points) > self.capacity:
-            self.stride *= 2
-            self.points = self.points[self.points[:, 0] % self.stride == 0]
+    def add_one(
+        self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan
+    ) -> None:
+        """Record the state after an update."""
+        if updates % self.stride == 0:
+            self.points.append((updates, examples, mistakes, norm, progress))
+            if len(self.points) > self.capacity:
+                self.stride *= 2
+                self.points = [point for point in self.points if point[0] % self.stride == 0]
+
+    def add(self, first: int, examples: np.ndarray, mistakes: np.ndarray, squared_norms: np.ndarray,
+            progress: np.ndarray | None) -> None:  # fmt: skip
+        """Record the states after consecutive updates, the first of them number `first`."""
+        kept = slice((-first) % self.stride, None, self.stride)
+        norms = np.sqrt(np.maximum(squared_norms[kept], 0.0))
+        known = np.full(len(norms), math.nan) if progress is None else progress[kept]
+        numbers = range(first + kept.start, first + len(examples), self.stride)
+        columns = (examples[kept].tolist(), mistakes[kept].tolist(), norms.tolist(), known.tolist())
+        for point in zip(numbers, *columns, strict=True):
+            self.add_one(*point)
 
     def copy(self) -> Trace:
-        return replace(self, points=self.points.copy())
+        return self.scaled(1.0)
 
     def scaled(self, by: float) -> Trace:
-        """For weights that are `by` times as long."""
-        return replace(self, points=self.points * np.array([1.0, 1.0, 1.0, by, by]))
+        """The same trace for weights that are `by` times as long."""
+        other = Trace(self.capacity)
+        other.stride = self.stride
+        other.points = [(k, t, m, norm * by, progress * by) for k, t, m, norm, progress in self.points]
+        return other
 
     def __len__(self) -> int:
         return len(self.points)
 
     def __getattr__(self, name: str) -> np.ndarray:
         if name in _COLUMNS:
-            return self.points[:, _COLUMNS.index(name)]
+            return np.array(self.points).reshape(-1, len(_COLUMNS))[:, _COLUMNS.index(name)]
         raise AttributeError(name)
 
 
@@ -89,10 +105,10 @@ class Ledger:
     >>> X = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]]
     >>> y = [-1, 1, 1, -1, -1, 1]
     >>> clf = nk.Perceptron(fit_intercept=False).fit(X, y)
-    >>> clf.ledger_.mistakes, clf.ledger_.radius
-    (3, 2.23606797749979)
-    >>> clf.ledger_.with_margin(0.8).mistake_bound
-    7.8125
+    >>> clf.ledger_.mistakes, clf.ledger_.updates, clf.n_iter_
+    (3, 3, 2)
+    >>> clf.ledger_.with_margin(0.5).mistakes_left
+    17
     """
 
     examples: int

@@ -18,7 +18,7 @@ from novikoff.errors import DataError, RuleError
 from novikoff.labels import Labels, encode
 from novikoff.learner import GIVEN_ORDER, Learner
 from novikoff.ledger import Ledger
-from novikoff.named import NamedLearner
+from novikoff.pointwise import PointLearner
 from novikoff.rows import Rows
 from novikoff.state import State
 
@@ -50,14 +50,14 @@ class Model:
     """
 
     def __init__(
-        self, learner: Learner, labels: Iterable[Any] = (), state: State | None = None,
+        self, learner: Learner, labels: Iterable[Any] | Labels = (), state: State | None = None,
         names: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
         self.learner = learner
         self.labels = labels if isinstance(labels, Labels) else Labels(labels)
         self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
-        self._state = state  # the weights are here,
-        self._named: NamedLearner | None = None  # or here while dicts come one at a time
+        self._state = state
+        self._point: PointLearner | None = None  # ahead of the state while examples come one at a time
 
     # -- what has been learned
 
@@ -70,59 +70,68 @@ class Model:
 
     @property
     def state(self) -> State:
-        """The state as arrays. Learning goes on in them."""
-        if self._named is not None:
-            self._state, self._named = self._named.state(), None
+        """The state as arrays, to read; to go on learning, assign the new one."""
+        if self._point is not None:
+            self._state = self._point.state()
         if self._state is None:
             self._state = self.learner.init(self.n_features or 0, max(2, len(self.labels)))
         return self._state
 
     @state.setter
     def state(self, state: State) -> None:
-        self._state, self._named = state, None
+        self._state, self._point = state, None
 
     @property
     def ledger(self) -> Ledger:
-        state = self._named.state() if self._named is not None else self.state
-        return self.learner.ledger(state)
+        return self.learner.ledger(self.state)
 
     # -- one at a time
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example. If it is rejected, nothing has changed."""
-        code = self._code_of(y)
-        if isinstance(x, dict) or isinstance(x, Mapping):  # noqa: SIM101 - the first test is ten times as fast
-            if code is None:
-                NamedLearner.check(x)
-                code = self._meet(y)
-            self._named_learner().learn(x, code)
-            return
-        row = self._one_row(x)
-        if code is None:
-            row.require_numbers()
-            code = self._meet(y)
-        self.state = self.learner.update(self._array_state(row.n_features), row, np.array([code]))
-        if self.learner.hypothesis.remembers:
-            self.state.history.release()  # type: ignore[union-attr]
+        point = self._point
+        if point is None or type(x) is not point.kind:
+            x, point = self._turn_to(x)
+        try:
+            code = self.labels.codes[y]
+        except (KeyError, TypeError):
+            code = self._meet(y, x)
+            x, point = self._turn_to(x)
+        point.learn(x, code)
 
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None where the answer is a label not met yet."""
-        if not self.labels:
-            return None
-        if isinstance(x, dict) or isinstance(x, Mapping):  # noqa: SIM101
-            scores = self._named_learner().scores(x)
-        else:
-            row = self._one_row(x)
-            row.require_numbers()
-            scores = np.ravel(self.learner.score(self._array_state(row.n_features), row)).tolist()
-        return self.labels.of_code(self._decide(scores))
+        point = self._point
+        if point is None or type(x) is not point.kind:
+            x, point = self._turn_to(x)
+        return self.labels.of_code[point.decide(x)]
 
-    def _decide(self, scores: list[float]) -> int:
-        first_of_ties = self.learner.ties == "negative"
-        if len(scores) == 1:
-            return int(scores[0] > 0.0 or (scores[0] == 0.0 and not first_of_ties))
-        best = max(scores)
-        return scores.index(best) if first_of_ties else len(scores) - 1 - scores[::-1].index(best)
+    def _turn_to(self, x: Any) -> tuple[Any, PointLearner]:
+        """Get ready to go on one at a time, in dicts or arrays as x says."""
+        if isinstance(x, Mapping):
+            x = dict(x)
+            if self.vocabulary is None and self.n_features:
+                raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
+            self.vocabulary = {} if self.vocabulary is None else self.vocabulary
+        else:
+            x = self._one_array(x)
+            if self._state is None:
+                self._state = self.learner.init(len(x), max(2, len(self.labels)))
+        if self._point is None:
+            self._point = PointLearner(self.learner, self.state, self.vocabulary)
+        return x, self._point
+
+    def _one_array(self, x: Any) -> np.ndarray:
+        if self.vocabulary is not None:
+            raise DataError("This model knows its features by name; pass a dict.")
+        x = x.toarray() if sp.issparse(x) else np.asarray(x)
+        if x.ndim != 1 and x.shape[:-1] != (1,):
+            raise DataError(f"One example is a dict or a 1-D array, found an array of shape {x.shape}.")
+        array = Rows.of(x.reshape(1, -1)).data.astype(np.float64)[0]
+        if self._state is not None and len(array) != self._state.n_features:
+            raise DataError(f"X has {len(array)} features, but this model is expecting {self._state.n_features} "
+                            "features as input.")  # fmt: skip
+        return array
 
     # -- blocks
 
@@ -172,16 +181,12 @@ class Model:
 
     # -- labels and names
 
-    def _code_of(self, y: Any) -> int | None:
-        try:
-            return self.labels.codes.get(y)
-        except TypeError:
-            raise DataError(f"A label must be a single value, found {y!r}.") from None
-
-    def _meet(self, y: Any) -> int:
-        """Make room for a label never seen before; return its class."""
+    def _meet(self, y: Any, x: Any = None) -> int:
+        """Make room for a label never seen before, once x is known to be sound; return its class."""
         labels = self.labels.copy()
         at = labels.add(y)
+        if x is not None:
+            PointLearner.check(x)
         if len(labels) == 2:
             (other,) = self.labels.known
             if self.labels.codes[other] != labels.codes[other]:
@@ -194,31 +199,7 @@ class Model:
         self.labels = labels
         return labels.codes[y]
 
-    def _named_learner(self) -> NamedLearner:
-        if self._named is None:
-            if self.vocabulary is None:
-                if self._state is not None and self._state.n_features:
-                    raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
-                self.vocabulary = {}
-            self._named = NamedLearner(self.learner, self.state, self.vocabulary)
-        return self._named
-
     def _array_state(self, n_features: int) -> State:
-        if self._state is None or self._named is not None:
-            if self._state is None:
-                self._state = self.learner.init(n_features, max(2, len(self.labels)))
-            return self.state
-        return self._state
-
-    def _one_row(self, x: Any) -> Rows:
-        if sp.issparse(x):
-            row = Rows.of(x if x.ndim == 2 else x.reshape(1, -1))
-        else:
-            x = np.asarray(x)
-            if x.ndim != 1:
-                raise DataError(f"One example is a dict or a 1-D array, found {x.ndim} dimension(s).")
-            row = Rows.of(x.reshape(1, -1))
-        expected = self.n_features
-        if len(row) != 1 or (expected is not None and row.n_features != expected):
-            raise DataError(f"X has {row.n_features} features, but this model is expecting {expected} features.")
-        return row
+        if self._state is None:
+            self._state = self.learner.init(n_features, max(2, len(self.labels)))
+        return self.state

@@ -97,7 +97,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = nk.Perceptron().fit(X, y == 0)
     >>> clf.converged_, clf.ledger_.mistakes
-    (True, 4)
+    (True, 5)
 
     Online, one example at a time:
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel
+from novikoff._jit import kernel, part, part_in_order
 
 # Rules, by code: a function passed as an argument would miss the disk cache in every process.
 PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)
@@ -42,30 +42,35 @@ SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as the product
 
 
-@kernel
+@part
 def row_dot(data, indices, indptr, i, w):
-    """Return <w, x_i>. Four partial sums for CSR: gathers are scalar, so they are kept independent by hand."""
+    """Return <w, x_i>."""
     if data.ndim == 2:
         s = 0.0
         for j in range(w.shape[0]):
             s += data[i, j] * w[j]
         return s
     else:
-        x = data[indptr[i] : indptr[i + 1]]
-        at = indices[indptr[i] : indptr[i + 1]]
-        whole = x.size - x.size % 4
-        s0 = s1 = s2 = s3 = 0.0
-        for p in range(0, whole, 4):
-            s0 += x[p] * w[_u(at[p])]
-            s1 += x[p + 1] * w[_u(at[p + 1])]
-            s2 += x[p + 2] * w[_u(at[p + 2])]
-            s3 += x[p + 3] * w[_u(at[p + 3])]
-        for p in range(whole, x.size):
-            s0 += x[p] * w[_u(at[p])]
-        return (s0 + s2) + (s1 + s3)
+        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w)
 
 
-@kernel
+@part_in_order
+def sparse_dot(data, indices, lo, hi, w):
+    """Return <w, x> for the row stored at lo..hi-1, in four partial sums: no load waits for the sum before it."""
+    x, at = data[lo:hi], indices[lo:hi]
+    s0 = s1 = s2 = s3 = 0.0
+    whole = x.size - x.size % 4
+    for p in range(0, whole, 4):
+        s0 += x[p] * w[_u(at[p])]
+        s1 += x[p + 1] * w[_u(at[p + 1])]
+        s2 += x[p + 2] * w[_u(at[p + 2])]
+        s3 += x[p + 3] * w[_u(at[p + 3])]
+    for p in range(whole, x.size):
+        s0 += x[p] * w[_u(at[p])]
+    return (s0 + s2) + (s1 + s3)
+
+
+@part
 def row_add(data, indices, indptr, i, tau, w):
     """w += tau * x_i."""
     if data.ndim == 2:
@@ -78,7 +83,7 @@ def row_add(data, indices, indptr, i, tau, w):
             w[_u(at[p])] += tau * x[p]
 
 
-@kernel
+@part
 def row_squared_norm(data, indices, indptr, i, n_features):
     """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
     if a CSR row (its indices rise strictly, see rows.py) leaves the matrix."""
@@ -91,13 +96,14 @@ def row_squared_norm(data, indices, indptr, i, n_features):
         lo, hi = indptr[i], indptr[i + 1]
         if lo < hi and (indices[lo] < 0 or indices[hi - 1] >= n_features):
             return np.nan
-        for value in data[lo:hi]:
-            v = np.float64(value)
+        x = data[lo:hi]
+        for p in range(x.size):
+            v = np.float64(x[p])
             q += v * v
     return q
 
 
-@kernel
+@part
 def row_scores(data, indices, indptr, i, w, s):
     """s[k] = <w_k, x_i> for every class. Weights are (class, feature) for dense rows, (feature, class) for CSR:
     each reads memory in order."""
@@ -113,7 +119,7 @@ def row_scores(data, indices, indptr, i, w, s):
                 s[k] += v * weights[k]
 
 
-@kernel
+@part
 def row_move(data, indices, indptr, i, tau, w, to, off):
     """w_to += tau * x_i and w_off -= tau * x_i, in the layouts of row_scores."""
     if data.ndim == 2:
@@ -138,7 +144,7 @@ def measure(data, indices, indptr, n_features, sqnorms, start, stop):
     return stop
 
 
-@kernel
+@part
 def step_size(rule, knob, margin, squared_norm, mistake):
     """Return tau >= 0, the multiple of y * x to add; 0 leaves w alone."""
     if rule == PERCEPTRON:
@@ -162,6 +168,9 @@ def binary_pass(
 
     Return (updates logged, position reached); short of `stop` means a row or a step that is not a number.
     """
+    seen = counts[EXAMPLES] - start  # examples before position p: seen + p
+    fresh = start - counts[RUN]  # right answers since the weights last changed or erred: p - fresh
+    squared_radius = measures[SQUARED_RADIUS]
     logged = 0
     position = start
     while position < stop:
@@ -178,23 +187,23 @@ def binary_pass(
         tau = step_size(rule, knob, margin, q, mistake)
         if not (0.0 <= tau < np.inf):
             break
-        counts[EXAMPLES] += 1
-        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], q)
-        if mistake:
-            counts[MISTAKES] += 1
+        squared_radius = max(squared_radius, q)
         if mistake or tau > 0.0:
-            end_run(w, bias, pocket, pocket_bias, counts)
-        else:
-            counts[RUN] += 1
+            counts[MISTAKES] += mistake
+            end_run(position - fresh, w, bias, pocket, pocket_bias, counts)
+            fresh = position + 1
         if tau > 0.0:
             row_add(data, indices, indptr, i, tau * y, w)
             bias[0] += tau * y * constant
             if sums.size:
-                age = counts[EXAMPLES] - 1.0
+                age = np.float64(seen + position)
                 row_add(data, indices, indptr, i, age * tau * y, sums)
                 sums_bias[0] += age * tau * y * constant
             logged = record(position, 1 - codes[i], tau, margin, q, counts, measures, log, log_values, logged)
         position += 1
+    counts[EXAMPLES] = seen + position
+    counts[RUN] = position - fresh
+    measures[SQUARED_RADIUS] = squared_radius
     return logged, position
 
 
@@ -208,6 +217,9 @@ def multiclass_pass(
     Return as binary_pass does. Weights lie as row_scores wants them.
     """
     s = np.empty(bias.size)
+    seen = counts[EXAMPLES] - start  # examples before position p: seen + p
+    fresh = start - counts[RUN]  # right answers since the weights last changed or erred: p - fresh
+    squared_radius = measures[SQUARED_RADIUS]
     logged = 0
     position = start
     while position < stop:
@@ -228,39 +240,38 @@ def multiclass_pass(
         tau = step_size(rule, knob, margin, q, mistake)
         if not (0.0 <= tau < np.inf):
             break
-        counts[EXAMPLES] += 1
-        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], q)
-        if mistake:
-            counts[MISTAKES] += 1
+        squared_radius = max(squared_radius, q)
         if mistake or tau > 0.0:
-            end_run(w, bias, pocket, pocket_bias, counts)
-        else:
-            counts[RUN] += 1
+            counts[MISTAKES] += mistake
+            end_run(position - fresh, w, bias, pocket, pocket_bias, counts)
+            fresh = position + 1
         if tau > 0.0:
             row_move(data, indices, indptr, i, tau, w, y, z)
             bias[y] += tau * constant
             bias[z] -= tau * constant
             if sums.size:
-                age = counts[EXAMPLES] - 1.0
+                age = np.float64(seen + position)
                 row_move(data, indices, indptr, i, age * tau, sums, y, z)
                 sums_bias[y] += age * tau * constant
                 sums_bias[z] -= age * tau * constant
             logged = record(position, z, tau, margin, q, counts, measures, log, log_values, logged)
         position += 1
+    counts[EXAMPLES] = seen + position
+    counts[RUN] = position - fresh
+    measures[SQUARED_RADIUS] = squared_radius
     return logged, position
 
 
-@kernel
-def end_run(w, bias, pocket, pocket_bias, counts):
-    """The run of right answers of these weights is over; pocket them if none ran longer (Gallant's pocket)."""
-    if pocket.size and counts[RUN] > counts[BEST_RUN]:
-        counts[BEST_RUN] = counts[RUN]
+@part
+def end_run(run, w, bias, pocket, pocket_bias, counts):
+    """These weights have ended a run of right answers; pocket them if none ran longer (Gallant's pocket)."""
+    if pocket.size and run > counts[BEST_RUN]:
+        counts[BEST_RUN] = run
         pocket[:] = w
         pocket_bias[:] = bias
-    counts[RUN] = 0
 
 
-@kernel
+@part
 def strongest_rival(s, y, tie):
     """Return the highest-scoring class other than y; among equals the first if ties go to the lowest label,
     else the last, as prediction does."""
@@ -271,7 +282,7 @@ def strongest_rival(s, y, tie):
     return best
 
 
-@kernel
+@part
 def record(position, rival, tau, margin, q, counts, measures, log, log_values, logged):
     """Account for one update: |w + tau*v|^2 = |w|^2 + 2*tau*<w,v> + tau^2*|v|^2, and <w,v> is the margin."""
     counts[UPDATES] += 1

@@ -11,7 +11,7 @@ The weight vectors themselves are never formed: a running sum of products is the
 
 from __future__ import annotations
 
-from novikoff._jit import kernel
+from novikoff._jit import kernel, part
 
 
 @kernel
@@ -26,7 +26,7 @@ def binary_votes(products, slots, steps, survived, tie_sign, scores, votes):
         cast_binary(survived[k + 1], tie_sign, scores, votes)
 
 
-@kernel
+@part
 def cast_binary(weight, tie_sign, scores, votes):
     """Let one weight vector vote on every query."""
     for q in range(scores.size):
@@ -49,7 +49,7 @@ def multiclass_votes(products, slots, steps, winners, rivals, survived, last_of_
         cast_multiclass(survived[k + 1], last_of_ties, scores, votes)
 
 
-@kernel
+@part
 def cast_multiclass(weight, last_of_ties, scores, votes):
     """Let one set of class weights vote on every query; among equals the last class wins, or the first."""
     for q in range(scores.shape[1]):

@@ -1,0 +1,281 @@
+"""One example at a time, in plain Python: the additive algorithm where a compiled call would cost more than the work.
+
+A dict of nine named features is scored here in under a microsecond; to turn it into arrays and call compiled code
+takes several. So does a short array. This is the algorithm of kernels/additive.py to the letter, over weights that are
+dicts or arrays, and tests hold the two together. Everything but the weights stays in the `State` and is brought up to
+date by `PointLearner.state`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.hypotheses import Averaged, Last, Pocket
+from novikoff.kernels.additive import LARGEST, TIE_NEGATIVE
+from novikoff.learner import Learner
+from novikoff.rows import Rows, is_number, not_a_number, rows_of_dicts
+from novikoff.state import State
+from novikoff.weights import Weights
+
+__all__ = ["PointLearner"]
+
+_NOT_NUMBERS = (TypeError, ValueError, OverflowError)
+
+
+class Vector(Protocol):
+    """A weight vector w with its bias, apart."""
+
+    w: Any
+    bias: float
+
+    def look(self, x: Any) -> tuple[float, float]:
+        """(<w, x>, |x|^2); KeyError if x brings a new name."""
+        ...
+
+    def score(self, x: Any) -> float:
+        """<w, x>; a name without a weight counts for nothing."""
+        ...
+
+    def add(self, x: Any, tau: float) -> None:
+        """w += tau * x."""
+        ...
+
+
+class NamedVector:
+    """Weights by name."""
+
+    def __init__(self, named: dict[str, float], bias: float) -> None:
+        self.w, self.bias = named, bias
+
+    def look(self, x: Mapping[str, float]) -> tuple[float, float]:
+        w = self.w
+        s = q = 0.0
+        for name, value in x.items():
+            s += w[name] * value
+            q += value * value
+        return s, q
+
+    def score(self, x: Mapping[str, float]) -> float:
+        w = self.w
+        s = 0.0
+        try:
+            for name, value in x.items():
+                s += w[name] * value
+        except KeyError:
+            return sum(w.get(name, 0.0) * value for name, value in x.items())
+        return s
+
+    def add(self, x: Mapping[str, float], tau: float) -> None:
+        w = self.w
+        for name, value in x.items():
+            w[name] += tau * value
+
+
+class ArrayVector:
+    """Weights in an array of the state, changed in place."""
+
+    def __init__(self, w: np.ndarray, bias: float) -> None:
+        self.w, self.bias = w, bias
+
+    def look(self, x: np.ndarray) -> tuple[float, float]:
+        return x.dot(self.w).item(), x.dot(x).item()
+
+    def score(self, x: np.ndarray) -> float:
+        if x.ndim != 1:
+            raise ValueError
+        return x.dot(self.w).item()
+
+    def add(self, x: np.ndarray, tau: float) -> None:
+        self.w += tau * x
+
+
+class PointLearner:
+    """A state being learned one example at a time.
+
+    Parameters
+    ----------
+    learner : Learner
+    state : State
+    vocabulary : dict, optional
+        From the names of features to their places. With it examples are dicts, and new names are added to it;
+        without it they are 1-D float64 arrays.
+    """
+
+    def __init__(self, learner: Learner, state: State, vocabulary: dict[str, int] | None = None) -> None:
+        self.learner, self.vocabulary = learner, vocabulary
+        self.kind: type = np.ndarray if vocabulary is None else dict  # what its examples are
+        self._state = state
+        self._raw, self._sums, self._pocket = map(self._vectors, (state.raw, state.sums, state.pocket))
+        self._constant, self._tie, self._step = learner.constant, learner.tie, learner.rule.step
+        self._examples, self._mistakes, self._updates, self._run, self._best_run = state.counts.tolist()
+        self._squared_radius, self._squared_norm, self._step_sum = state.measures[:3].tolist()
+        # Two classes and the last hypothesis: one vector both learns and answers.
+        self._only = self._raw[0] if len(self._raw) == 1 and isinstance(learner.hypothesis, Last) else None
+
+    def _vectors(self, weights: Weights) -> list[Vector]:
+        bias = weights.bias.tolist()
+        if self.vocabulary is None:
+            return [ArrayVector(w, b) for w, b in zip(weights.coef, bias, strict=True)]
+        names = list(self.vocabulary)
+        return [NamedVector(dict(zip(names, w, strict=True)), b)
+                for w, b in zip(weights.coef.tolist(), bias, strict=True)]  # fmt: skip
+
+    def learn(self, x: Any, code: int) -> None:
+        """Predict, suffer, update: one example of class `code`."""
+        raw, constant = self._raw, self._constant
+        try:
+            s, q = raw[0].look(x)
+        except (KeyError, *_NOT_NUMBERS):
+            s, q = self._admitted(x)
+        if not q <= LARGEST:
+            raise trouble_in(x)
+        q += constant
+        if len(raw) == 1:
+            rival = 1 - code
+            y = code - rival
+            margin = y * (s + constant * raw[0].bias)
+            mistake = margin < 0.0 or (margin == 0.0 and y != self._tie)
+        else:
+            q *= 2.0
+            scores = self._scores_of(raw, x)
+            rival = self._strongest_rival(scores, code)
+            margin = scores[code] - scores[rival]
+            mistake = margin < 0.0 or (margin == 0.0 and (rival - code) * self._tie >= 0)
+        tau = self._step(margin, q, mistake)
+
+        self._examples += 1
+        if q > self._squared_radius:
+            self._squared_radius = q
+        if mistake or tau:
+            self._mistakes += mistake
+            self._end_run()
+            if tau:
+                self._update(x, code, rival, tau, margin, q)
+        else:
+            self._run += 1
+
+    def _admitted(self, x: Any) -> tuple[float, float]:
+        """Give new names a weight of zero, if x is sound, and look at it again."""
+        self.check(x)
+        assert self.vocabulary is not None
+        for name in x:
+            self.vocabulary.setdefault(name, len(self.vocabulary))
+            for vector in (*self._raw, *self._sums, *self._pocket):
+                vector.w.setdefault(name, 0.0)
+        return self._raw[0].look(x)
+
+    @staticmethod
+    def check(x: Any) -> None:
+        """Raise a DataError if x is not made of numbers."""
+        try:
+            values = x.values() if isinstance(x, dict) else x.tolist()
+            sound = sum(value * value for value in values) <= LARGEST
+        except _NOT_NUMBERS:
+            sound = False
+        if not sound:
+            raise trouble_in(x)
+
+    def _update(self, x: Any, code: int, rival: int, tau: float, margin: float, q: float) -> None:
+        self._move(self._raw, x, code, rival, tau)
+        if self._sums:
+            self._move(self._sums, x, code, rival, tau * (self._examples - 1))
+        self._updates += 1
+        self._step_sum += tau
+        self._squared_norm += tau * (2.0 * margin + tau * q)
+        norm = math.sqrt(max(self._squared_norm, 0.0))
+        self._state.trace.add_one(self._updates, self._examples, self._mistakes, norm)
+        if self._state.history is not None:
+            at, classes = np.zeros(1, np.int64), np.array([[code, rival]])
+            self._state.history.add(self._row_of(x), at, np.array([tau]), classes, np.array([self._examples]))
+
+    def _move(self, vectors: list[Vector], x: Any, code: int, rival: int, tau: float) -> None:
+        if len(vectors) == 1:
+            moves = [(vectors[0], tau * (code - rival))]
+        else:
+            moves = [(vectors[code], tau), (vectors[rival], -tau)]
+        for vector, step in moves:
+            vector.add(x, step)
+            vector.bias += step * self._constant
+
+    def _end_run(self) -> None:
+        if self._pocket and self._run > self._best_run:
+            self._best_run = self._run
+            for kept, vector in zip(self._pocket, self._raw, strict=True):
+                kept.w, kept.bias = vector.w.copy(), vector.bias
+        self._run = 0
+
+    def _strongest_rival(self, scores: list[float], code: int) -> int:
+        others = [k for k in range(len(scores)) if k != code]
+        if self._tie != TIE_NEGATIVE:
+            others.reverse()  # max keeps the first of equals
+        return max(others, key=scores.__getitem__)
+
+    def decide(self, x: Any) -> int:
+        """The class of x under the hypothesis."""
+        try:
+            if self._only is not None:
+                s = self._only.score(x) + self._constant * self._only.bias
+                if s > 0.0:
+                    return 1
+                if s < 0.0:
+                    return 0
+                scores = [s]
+            else:
+                scores = self._answers(x)
+            sound = all(map(math.isfinite, scores))
+        except _NOT_NUMBERS:
+            sound = False
+        if not sound or math.inf in scores:
+            raise trouble_in(x)
+        return int(self.learner.decide(np.array(scores) if len(scores) == 1 else np.array([scores]))[0])
+
+    def _answers(self, x: Any) -> list[float]:
+        hypothesis = self.learner.hypothesis
+        if isinstance(hypothesis, Last):
+            return self._scores_of(self._raw, x)
+        if isinstance(hypothesis, Averaged):
+            n = max(1, self._examples)
+            sums = self._scores_of(self._sums, x)
+            return [raw - total / n for raw, total in zip(self._scores_of(self._raw, x), sums, strict=True)]
+        if isinstance(hypothesis, Pocket):
+            return self._scores_of(self._raw if self._run > self._best_run else self._pocket, x)
+        row = self._row_of(x)
+        row.require_numbers()
+        return np.ravel(self.learner.score(self.state(), row)).tolist()
+
+    def _scores_of(self, vectors: list[Vector], x: Any) -> list[float]:
+        constant = self._constant
+        return [vector.score(x) + constant * vector.bias for vector in vectors]
+
+    def _row_of(self, x: Any) -> Rows:
+        if self.vocabulary is None:
+            return Rows.of(x.reshape(1, -1))
+        return rows_of_dicts([x], self.vocabulary)
+
+    def state(self) -> State:
+        """Everything learned so far, as arrays; names in the order of the vocabulary."""
+        if self.vocabulary is not None:
+            self._state = self._state.widened(len(self.vocabulary))
+        state = self._state
+        for vectors, weights in ((self._raw, state.raw), (self._sums, state.sums), (self._pocket, state.pocket)):
+            for k, vector in enumerate(vectors):
+                weights.bias[k] = vector.bias
+                weights.coef[k] = vector.w if self.vocabulary is None else list(vector.w.values())
+        state.counts[:] = self._examples, self._mistakes, self._updates, self._run, self._best_run
+        state.measures[:3] = self._squared_radius, self._squared_norm, self._step_sum
+        return state
+
+
+def trouble_in(x: Any) -> DataError:
+    """What is wrong with an example that is not made of numbers."""
+    if not isinstance(x, Mapping):
+        return Rows.of(x.reshape(1, -1)).trouble_in(0)
+    for name, value in x.items():
+        if not is_number(value) or not value * value <= LARGEST:
+            return not_a_number(name, value)
+    return DataError("Input X contains values too large for dtype('float64') once squared and added up.")
