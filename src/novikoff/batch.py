@@ -54,9 +54,7 @@ def cycle(
         changed = state.counts - before
         if ratchet is not None:
             ratchet.check(state)
-        converged = _is_clean(learner, changed) and (
-            order != "random" or _all_right(learner, state, rows, codes)
-        )
+        converged = _is_clean(learner, changed) and (order != "random" or _all_right(learner, state, rows, codes))
         stopped = after_pass(number, state) if after_pass is not None else False
         if converged or stopped:
             break

@@ -151,9 +151,7 @@ def chain_votes(chain: Chain, rows: Rows, now: int, constant: float, tie: int, v
         voting.binary_votes(products, slots, steps * (2 * winners - 1), survived, tie_sign, scores[0], votes[0])
     else:
         last = tie != additive.TIE_NEGATIVE
-        voting.multiclass_votes(
-            products, slots, steps, winners.copy(), rivals.copy(), survived, last, scores, votes
-        )
+        voting.multiclass_votes(products, slots, steps, winners.copy(), rivals.copy(), survived, last, scores, votes)
 
 
 def _stacked(blocks: list[Any]) -> Any:

@@ -126,8 +126,10 @@ class Learner:
         start, stop : int, optional
             Visit only positions start..stop-1 of that order.
         """
-        if rows.n_features != state.n_features:
-            raise DataError(f"The rows have {rows.n_features} features, the state {state.n_features}.")
+        _require_width(rows, state)
+        codes = np.ascontiguousarray(codes, np.int64)
+        _require_within("codes", codes, state.n_classes, len(rows))
+        _require_within("order", order, len(rows))
         if self.separator is not None and len(self.separator.bias) != len(state.raw.bias):
             raise DataError(f"The separator has {len(self.separator.bias)} weight vectors, "
                             f"the classes need {len(state.raw.bias)}.")  # fmt: skip
@@ -197,6 +199,7 @@ class Learner:
 
     def score(self, state: State, rows: Rows) -> np.ndarray:
         """What the hypothesis says: (rows,) for two classes, positive for class 1; (rows, classes) for many."""
+        _require_width(rows, state)
         return self.hypothesis.scores(state, rows, constant=self.constant, tie=self.tie)
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
@@ -265,6 +268,19 @@ class Learner:
             n_weights=state.raw.coef.size + state.raw.bias.size,
             margin=float(measures[SEEN_MARGIN]) if known else None,
         )
+
+
+def _require_width(rows: Rows, state: State) -> None:
+    if rows.n_features != state.n_features:
+        raise DataError(f"X has {rows.n_features} features, but the state is expecting {state.n_features} features.")
+
+
+def _require_within(name: str, values: np.ndarray, limit: int, length: int | None = None) -> None:
+    """Compiled code does not check its indices."""
+    if length is not None and len(values) != length:
+        raise DataError(f"There are {len(values)} {name} for {length} rows.")
+    if values.size and not (values.min() >= 0 and values.max() < limit):
+        raise DataError(f"{name} must be from 0 to {limit - 1}, found {values.min()} to {values.max()}.")
 
 
 def margins(weights: Weights, rows: Rows, codes: np.ndarray, constant: float) -> np.ndarray:

@@ -39,9 +39,7 @@ class Trace:
         self.capacity, self.stride = capacity, 1
         self.points: list[tuple[float, ...]] = []
 
-    def add_one(
-        self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan
-    ) -> None:
+    def add_one(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
         """Record the state after an update."""
         if updates % self.stride == 0:
             self.points.append((updates, examples, mistakes, norm, progress))

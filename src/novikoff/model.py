@@ -95,9 +95,21 @@ class Model:
         try:
             code = self.labels.codes[y]
         except (KeyError, TypeError):
-            code = self._meet(y, x)
-            x, point = self._turn_to(x)
-        point.learn(x, code)
+            self._learn_new(x, y)
+        else:
+            point.learn(x, code)
+
+    def _learn_new(self, x: Any, y: Any) -> None:
+        """Learn from one example with a label never seen before."""
+        before = self.labels, self.state
+        PointLearner.check(x)
+        code = self._meet(y)
+        x, point = self._turn_to(x)
+        try:
+            point.learn(x, code)
+        except RuleError:
+            self.labels, self.state = before
+            raise
 
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None where the answer is a label not met yet."""
@@ -144,8 +156,8 @@ class Model:
         """
         rows.require_numbers()
         classes, place = encode(y)
-        names = classes.tolist()
-        new = {int(np.argmax(place == k)): name for k, name in enumerate(names) if name not in self.labels.codes}
+        found = classes.tolist()
+        new = {int(np.argmax(place == k)): name for k, name in enumerate(found) if name not in self.labels.codes}
         trial = self.labels.copy()
         for name in new.values():
             trial.add(name)
@@ -156,7 +168,8 @@ class Model:
             for start, stop in pairwise([*sorted({0, *new}), len(y)]):
                 if start in new:
                     self._meet(new[start])
-                codes = np.array([self.labels.codes.get(name, -1) for name in names])[place]
+                # labels not met yet stand in as class 0: their rows are outside start..stop
+                codes = np.array([self.labels.codes.get(name, 0) for name in found])[place]
                 self.state = self.learner.update(
                     self.state.widened(rows.n_features), rows, codes, GIVEN_ORDER, start, stop
                 )
@@ -181,12 +194,10 @@ class Model:
 
     # -- labels and names
 
-    def _meet(self, y: Any, x: Any = None) -> int:
-        """Make room for a label never seen before, once x is known to be sound; return its class."""
+    def _meet(self, y: Any) -> int:
+        """Make room for a label never seen before; return its class."""
         labels = self.labels.copy()
         at = labels.add(y)
-        if x is not None:
-            PointLearner.check(x)
         if len(labels) == 2:
             (other,) = self.labels.known
             if self.labels.codes[other] != labels.codes[other]:

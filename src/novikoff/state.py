@@ -1,11 +1,11 @@
 """The state of a learner: arrays and counters, nothing that decides anything.
 
-    raw        the weights as the updates left them; what learning goes on from
-    sums       for the averaged hypothesis: the sum over updates of (example number - 1) * update, so that the mean
-               of all weight vectors after n examples is raw - sums / n. Reading it touches neither.
-    pocket     for the pocket hypothesis: the weights with the longest run of right answers so far
-    history    for the voted hypothesis: the updates themselves
-    counts, measures, trace    what the ledger is made of
+raw        the weights as the updates left them; what learning goes on from
+sums       for the averaged hypothesis: the sum over updates of (example number - 1) * update, so that the mean
+           of all weight vectors after n examples is raw - sums / n. Reading it touches neither.
+pocket     for the pocket hypothesis: the weights with the longest run of right answers so far
+history    for the voted hypothesis: the updates themselves
+counts, measures, trace    what the ledger is made of
 """
 
 from __future__ import annotations

@@ -170,19 +170,20 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         learner = self._make_learner(rows.n_features)
         model = Model(learner, classes.tolist(), learner.init(rows.n_features, len(classes)), names)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
+        context = self._init_callback_context(max_subtasks=self.max_iter)
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
         model.state, run = cycle(learner, model.state, rows, codes, order=self.order, max_iter=self.max_iter,
-                                 rng=rng, after_pass=self._reporter(X, y, model))  # fmt: skip
+                                 rng=rng, after_pass=self._reporter(context, X, y, model))  # fmt: skip
         self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
         if not run.converged and run.passes == self.max_iter:
             _warn(run, len(rows))
         return self
 
-    def _reporter(self, X: Any, y: Any, model: Model) -> Any:
+    def _reporter(self, context: Any, X: Any, y: Any, model: Model) -> Any:
         """Tell scikit-learn's callbacks of every pass; one that answers true ends the fit."""
-        context = self._init_callback_context(max_subtasks=self.max_iter)
         if not hasattr(self, "_skl_callbacks"):
-            return None
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+            return None  # a context for every pass would be most of the time of a small fit
 
         def report(number: int, state: Any) -> bool:
             task = context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -235,8 +236,12 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             model = self._model
         except AttributeError:
             model = self._started(None if isinstance(x, Mapping) else np.size(x))
-        model.learn_one(x, y)
-        self._model = model
+            model.learn_one(x, y)
+            self._model = model
+            if model.vocabulary is None:
+                self.n_features_in_ = model.n_features
+        else:
+            model.learn_one(x, y)
         return self
 
     def predict_one(self, x: Any) -> Any:
@@ -341,6 +346,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
         y = _check_y(y, multi_output=False, y_numeric=False)
+        X = X if reset else self._as_dicts_if_named(X)
         if _is_dicts(X):
             check_consistent_length(X, y)
             vocabulary = names_of(X, {} if reset else self._vocabulary())
@@ -352,6 +358,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _rows_to_read(self, X: Any) -> Rows:
         check_is_fitted(self, "_model")
+        X = self._as_dicts_if_named(X)
         rows = rows_of_dicts(X, self._vocabulary()) if _is_dicts(X) else Rows.of(self._validated(X, reset=False))
         rows.require_numbers()
         return rows
@@ -360,6 +367,14 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
         return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
                              ensure_all_finite=False, reset=reset)  # fmt: skip
+
+    def _as_dicts_if_named(self, X: Any) -> Any:
+        """Columns of a model that has learned from dicts are found by name, never by position."""
+        if _is_dicts(X) or self._model.vocabulary is None or hasattr(self, "feature_names_in_"):
+            return X
+        if not hasattr(X, "columns"):
+            raise DataError("This model knows its features by name; pass dicts or a DataFrame.")
+        return X.to_dict(orient="records")
 
     def _vocabulary(self) -> dict[str, int]:
         vocabulary = self._model.vocabulary

@@ -1,0 +1,43 @@
+# make demo   install what is needed into .venv and watch a perceptron learn
+# make test   the same, and run all tests
+# make check  lint, types and import rules
+# make bench  side by side with scikit-learn and river; exits non-zero where a target is missed
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check bench clean
+
+demo: .venv/installed
+	$(BIN)/novikoff demo
+
+# Once compiled, and the kernels once more as plain Python, where an index out of bounds is an error.
+test: .venv/installed-dev
+	$(BIN)/python -m pytest -n auto
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py
+
+check: .venv/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/installed-bench
+	$(BIN)/python -m benchmarks
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "novikoff needs Python 3.11 or newer; name one with: make PYTHON=python3.12 demo"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/installed-%: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$*]"
+	@touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,39 @@
+"""The novikoff command. One file per command; each loads what it needs when it runs, so that --help is instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from novikoff import __version__
+from novikoff.cli.demo import demo
+from novikoff.errors import NovikoffError
+
+__all__ = ["main"]
+
+
+class _Commands(click.Group):
+    """Our own errors and the system's are one line and exit code 1; bugs keep their traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except NovikoffError as error:
+            raise click.ClickException(str(error)) from error
+        except BrokenPipeError:
+            raise  # click leaves quietly when the reader of a pipe has gone
+        except OSError as error:
+            raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="novikoff")
+def main() -> None:
+    """Linear learning that predicts while it learns, and proves what it can and cannot do.
+
+    Start with `novikoff demo`: two minutes, no data of your own needed.
+    """
+
+
+main.add_command(demo)

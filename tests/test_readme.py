@@ -1,0 +1,28 @@
+"""The README's examples, run in order as printed there; a ```text block is what the one before it prints."""
+
+import contextlib
+import io
+import re
+import warnings
+from pathlib import Path
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+def blocks():
+    return re.findall(r"```(python|text)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_readme_examples_print_what_it_says():
+    names, printed, shown = {}, "", 0
+    for language, text in blocks():
+        if language == "text":
+            assert printed == text
+            shown += 1
+            continue
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # one example stops short on purpose
+            exec(text, names)
+        printed = output.getvalue()
+    assert shown >= 3
