@@ -73,7 +73,7 @@ class Labels:
             at = bisect_left(self.known, label)
             known = [*self.known[:at], label, *self.known[at:]]
             self.codes = {name: code for code, name in enumerate(known)}
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise _not_sortable(error) from error
         self.known = self.of_code = known
         if len(known) == 1:

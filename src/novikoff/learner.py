@@ -49,7 +49,7 @@ TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "pos
 
 GIVEN_ORDER = np.empty(0, np.int64)
 
-_CHUNK = 1 << 14  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
+_CHUNK = 1 << 16  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +130,7 @@ class Learner:
         codes = np.ascontiguousarray(codes, np.int64)
         _require_within("codes", codes, state.n_classes, len(rows))
         _require_within("order", order, len(rows))
-        if self.separator is not None and len(self.separator.bias) != len(state.raw.bias):
-            raise DataError(f"The separator has {len(self.separator.bias)} weight vectors, "
-                            f"the classes need {len(state.raw.bias)}.")  # fmt: skip
+        self.require_separator_fits(*state.raw.coef.shape)
         stop = (order.size or len(codes)) if stop is None else stop
         state = state.laid_out(sparse=rows.is_sparse)
         size = min(_CHUNK, stop - start)
@@ -140,6 +138,12 @@ class Learner:
         for begin in range(start, stop, _CHUNK):
             self._learn_chunk(state, rows, codes, order, begin, min(begin + _CHUNK, stop), log)
         return state
+
+    def require_separator_fits(self, n_vectors: int, n_features: int) -> None:
+        """A separator must have as many weight vectors as the state, and the same features."""
+        if self.separator is not None and self.separator.coef.shape != (n_vectors, n_features):
+            raise DataError(f"The separator has weights of shape {self.separator.coef.shape}; "
+                            f"classes and features need {(n_vectors, n_features)}.")  # fmt: skip
 
     def _learn_chunk(
         self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int,

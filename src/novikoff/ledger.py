@@ -42,21 +42,27 @@ class Trace:
     def add_one(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
         """Record the state after an update."""
         if updates % self.stride == 0:
-            self.points.append((updates, examples, mistakes, norm, progress))
-            if len(self.points) > self.capacity:
-                self.stride *= 2
-                self.points = [point for point in self.points if point[0] % self.stride == 0]
+            self._thin(updates)
+            if updates % self.stride == 0:
+                self.points.append((updates, examples, mistakes, norm, progress))
 
     def add(self, first: int, examples: np.ndarray, mistakes: np.ndarray, squared_norms: np.ndarray,
             progress: np.ndarray | None) -> None:  # fmt: skip
         """Record the states after consecutive updates, the first of them number `first`."""
+        after = first + len(examples)
+        self._thin(after - 1)
         kept = slice((-first) % self.stride, None, self.stride)
-        norms = np.sqrt(np.maximum(squared_norms[kept], 0.0))
-        known = np.full(len(norms), math.nan) if progress is None else progress[kept]
-        numbers = range(first + kept.start, first + len(examples), self.stride)
-        columns = (examples[kept].tolist(), mistakes[kept].tolist(), norms.tolist(), known.tolist())
-        for point in zip(numbers, *columns, strict=True):
-            self.add_one(*point)
+        norms = np.sqrt(np.maximum(squared_norms[kept], 0.0)).tolist()
+        known = [math.nan] * len(norms) if progress is None else progress[kept].tolist()
+        numbers = range(first + kept.start, after, self.stride)
+        self.points.extend(zip(numbers, examples[kept].tolist(), mistakes[kept].tolist(), norms, known, strict=True))
+
+    def _thin(self, updates: int) -> None:
+        """Make the stride long enough for this many updates."""
+        if updates > self.capacity * self.stride:
+            while updates > self.capacity * self.stride:
+                self.stride *= 2
+            self.points = [point for point in self.points if point[0] % self.stride == 0]
 
     def copy(self) -> Trace:
         return self.scaled(1.0)

@@ -90,7 +90,7 @@ class Model:
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example. If it is rejected, nothing has changed."""
         point = self._point
-        if point is None or type(x) is not point.kind:
+        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
             x, point = self._turn_to(x)
         try:
             code = self.labels.codes[y]
@@ -103,6 +103,9 @@ class Model:
         """Learn from one example with a label never seen before."""
         before = self.labels, self.state
         PointLearner.check(x)
+        trial = self.labels.copy()
+        trial.add(y)
+        self.learner.require_separator_fits(_n_vectors(trial), self.state.n_features)
         code = self._meet(y)
         x, point = self._turn_to(x)
         try:
@@ -114,7 +117,7 @@ class Model:
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None where the answer is a label not met yet."""
         point = self._point
-        if point is None or type(x) is not point.kind:
+        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
             x, point = self._turn_to(x)
         return self.labels.of_code[point.decide(x)]
 
@@ -136,7 +139,10 @@ class Model:
     def _one_array(self, x: Any) -> np.ndarray:
         if self.vocabulary is not None:
             raise DataError("This model knows its features by name; pass a dict.")
-        x = x.toarray() if sp.issparse(x) else np.asarray(x)
+        if sp.issparse(x):
+            Rows.of(x).require_numbers()  # its indices are checked before they are followed
+            x = x.toarray()
+        x = np.asarray(x)
         if x.ndim != 1 and x.shape[:-1] != (1,):
             raise DataError(f"One example is a dict or a 1-D array, found an array of shape {x.shape}.")
         array = Rows.of(x.reshape(1, -1)).data.astype(np.float64)[0]
@@ -161,6 +167,7 @@ class Model:
         trial = self.labels.copy()
         for name in new.values():
             trial.add(name)
+        self.learner.require_separator_fits(_n_vectors(trial), rows.n_features)
         before = self._array_state(rows.n_features), self.labels
         if isinstance(self.learner.rule, rules.Custom):
             self.state = self.state.copy()  # the user's function may fail half-way
@@ -214,3 +221,8 @@ class Model:
         if self._state is None:
             self._state = self.learner.init(n_features, max(2, len(self.labels)))
         return self.state
+
+
+def _n_vectors(labels: Labels) -> int:
+    """Two classes share a weight vector; more have one each."""
+    return len(labels) if len(labels) > 2 else 1

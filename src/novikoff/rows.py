@@ -8,7 +8,7 @@ kernels as they meet each row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,10 +32,13 @@ class Rows:
     indptr: np.ndarray | None
     n_features: int
     squared_norms: np.ndarray
+    names: Iterable[str] | None = None
 
     @classmethod
-    def of(cls, X: Any) -> Rows:
+    def of(cls, X: Any, names: Iterable[str] | None = None) -> Rows:
         """Rows of a 2-D array or a scipy sparse matrix or array; no copy where none is needed.
+
+        `names` of the columns, if they have any, are for messages.
 
         >>> from novikoff import Rows
         >>> rows = Rows.of([[3.0, 4.0], [0.0, 2.0]])
@@ -46,23 +49,25 @@ class Rows:
         if isinstance(X, Rows):
             return X
         if sp.issparse(X):
-            return cls._of_sparse(X)
+            return cls._of_sparse(X, names)
         X = np.asarray(X)
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
         X = np.ascontiguousarray(_as_floats(X))
-        return cls(X, None, None, X.shape[1], _unmeasured(X.shape[0]))
+        return cls(X, None, None, X.shape[1], _unmeasured(X.shape[0]), names)
 
     @classmethod
-    def _of_sparse(cls, X: Any) -> Rows:
+    def _of_sparse(cls, X: Any, names: Iterable[str] | None) -> Rows:
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D sparse matrix of rows, found {X.ndim} dimension(s).")
         csr = X.tocsr()
+        if csr.indptr[0] != 0 or csr.indptr[-1] > len(csr.data) or (np.diff(csr.indptr) < 0).any():
+            raise DataError("Input X is a corrupt CSR matrix: its row pointers do not rise from 0 to its size.")
         if not csr.has_canonical_format:
             csr = csr.copy() if csr is X else csr
             csr.sum_duplicates()
-        return cls(_as_floats(csr.data), csr.indices, csr.indptr, csr.shape[1], _unmeasured(csr.shape[0]))
+        return cls(_as_floats(csr.data), csr.indices, csr.indptr, csr.shape[1], _unmeasured(csr.shape[0]), names)
 
     def __len__(self) -> int:
         return len(self.squared_norms)
@@ -89,7 +94,7 @@ class Rows:
         if bad < n:
             raise self.trouble_in(bad)
 
-    def trouble_in(self, row: int, names: Sequence[str] | None = None) -> DataError:
+    def trouble_in(self, row: int) -> DataError:
         """Say what is wrong with a row that has no squared norm, in scikit-learn's words, and where."""
         if self.indices is None or self.indptr is None:
             values, columns = self.data[row], np.arange(self.n_features)
@@ -103,13 +108,16 @@ class Rows:
         for test, found in ((np.isnan, "NaN"), (np.isinf, "infinity")):
             at = np.flatnonzero(test(values))
             if at.size:
-                return DataError(f"Input X contains {found} in {_place(row, int(columns[at[0]]), names)}. "
+                return DataError(f"Input X contains {found} in {self._place(row, int(columns[at[0]]))}. "
                                  "Drop the row, or impute it (sklearn.impute.SimpleImputer).")  # fmt: skip
         column = int(columns[np.argmax(np.abs(values))])
         return DataError(
-            f"Input X contains a value too large for dtype('float64') once squared, in {_place(row, column, names)}: "
+            f"Input X contains a value too large for dtype('float64') once squared, in {self._place(row, column)}: "
             f"{values[np.argmax(np.abs(values))]!r}. Scale the column (sklearn.preprocessing.MaxAbsScaler)."
         )
+
+    def _place(self, row: int, column: int) -> str:
+        return f"row {row}, column {column}" + (f" ({list(self.names)[column]!r})" if self.names is not None else "")
 
     def _as_csr(self) -> sp.csr_array:
         return sp.csr_array((self.data, self.indices, self.indptr), shape=(len(self), self.n_features))
@@ -137,13 +145,16 @@ def rows_of_dicts(dicts: Sequence[Mapping[str, float]], vocabulary: Mapping[str,
                 raise not_a_number(name, value, f"row {row}, ")
             at = vocabulary.get(name)
             if at is not None:
-                values.append(value)
+                try:
+                    values.append(float(value))
+                except OverflowError:
+                    raise not_a_number(name, value, f"row {row}, ") from None
                 columns.append(at)
         indptr.append(len(values))
     shape = (len(dicts), len(vocabulary))
     csr = sp.csr_array((np.array(values, float), np.array(columns, np.int32), np.array(indptr, np.int32)), shape=shape)
     csr.sort_indices()
-    return Rows.of(csr)
+    return Rows.of(csr, vocabulary)
 
 
 def is_number(value: Any) -> bool:
@@ -176,7 +187,3 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
 
 def _unmeasured(n: int) -> np.ndarray:
     return np.full(n, additive.UNMEASURED)
-
-
-def _place(row: int, column: int, names: Sequence[str] | None) -> str:
-    return f"row {row}, column {column}" + (f" ({names[column]!r})" if names is not None else "")

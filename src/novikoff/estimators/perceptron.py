@@ -213,7 +213,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         first = not hasattr(self, "_model")
         rows, y, names = self._rows_and_labels(X, y, reset=first)
-        check_classification_targets(y)
+        check_classification_targets(encode(y)[0])
         model = self._started(rows.n_features, classes)
         model.learn_rows(rows, y, names)
         self._model = model
@@ -353,8 +353,8 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return rows_of_dicts(X, vocabulary), y, list(vocabulary)
         X = self._validated(X, reset=reset)
         check_consistent_length(X, y)
-        names = getattr(self, "feature_names_in_", None)
-        return Rows.of(X), y, None if names is None else names.tolist()
+        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
+        return Rows.of(X, names), y, names
 
     def _rows_to_read(self, X: Any) -> Rows:
         check_is_fitted(self, "_model")

@@ -1,0 +1,16 @@
+"""Settings for all tests."""
+
+import os
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+# numba's disk cache is not made for processes that fill it at the same time: each gets its own.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{WORKER}"))
+
+# The first call of a kernel compiles it, so a deadline would only measure the compiler.
+settings.register_profile(
+    "novikoff", deadline=None, max_examples=60, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("novikoff")

@@ -1,0 +1,97 @@
+"""The house rules that a linter cannot see."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import novikoff as nk
+
+SOURCE = Path(nk.__file__).parent
+MODULES = ["novikoff", *(found.name for found in pkgutil.walk_packages(nk.__path__, "novikoff."))]
+MODULES = [name for name in MODULES if not name.endswith("__main__")]  # importing it runs it
+HEAVY = "numba", "sklearn", "scipy", "pandas", "matplotlib"
+
+
+def loaded_by(code):
+    """Which heavy packages a fresh Python has loaded after some code."""
+    tail = f"\nimport sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    return ast.literal_eval(run.stdout.splitlines()[-1])
+
+
+def test_import_is_cheap():
+    assert loaded_by("import novikoff; novikoff.__version__; dir(novikoff)") == []
+    assert "sklearn" in loaded_by("import novikoff; novikoff.Perceptron")  # the probe can see them
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_is_cheap(option):
+    pytest.importorskip("novikoff.cli")
+    assert loaded_by(f"from novikoff.cli import main\ntry: main([{option!r}])\nexcept SystemExit: pass") == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules(module):
+    """Each says what it is for; what it exports is there, and says so too."""
+    found = importlib.import_module(module)
+    assert found.__doc__
+    for name in getattr(found, "__all__", []):
+        value = getattr(found, name)
+        if inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value):
+            assert value.__doc__, f"{module}.{name}"
+            assert not value.__doc__.startswith(f"{name}("), f"{module}.{name} has only the docstring of a dataclass"
+
+
+@pytest.mark.parametrize("name", nk.__all__)
+def test_public_names(name):
+    assert getattr(nk, name) is not None
+    assert name in dir(nk)
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="nonsense"):
+        nk.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize("name", [name for name in nk.__all__ if inspect.isclass(getattr(nk, name))])
+def test_public_methods_have_docstrings(name):
+    found = getattr(nk, name)
+    for method, value in vars(found).items():
+        if not method.startswith("_") and inspect.isfunction(value):
+            assert value.__doc__ or method in ("copy",), f"{name}.{method}"
+
+
+def imports_of(path):
+    """What a file imports, by the full names of modules; those from a parent folder start with a dot."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add("." * node.level + (node.module or ""))
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "kernels").glob("*.py")), ids=lambda path: path.name)
+def test_kernel_files_stand_alone(path):
+    """numba's cache trusts a file as long as that file is unchanged, whatever it imports (see _jit.py)."""
+    assert imports_of(path) <= {"__future__", "numpy", "novikoff._jit"}
+
+
+def test_only_jit_imports_numba():
+    importers = [path.name for path in SOURCE.rglob("*.py") if "numba" in imports_of(path)]
+    assert importers == ["_jit.py"]
+
+
+def test_both_copies_of_a_constant_agree():
+    """rules.py may not load the kernels (they need numba), so it repeats one number of theirs."""
+    from novikoff import rules
+    from novikoff.kernels import additive
+
+    assert rules.SMALLEST == additive.SMALLEST
