@@ -99,6 +99,14 @@ def test_names_may_come_in_any_order_and_zeros_may_be_left_out(run):
         assert account(model.ledger_) == account(other.ledger_)
 
 
+@pytest.mark.parametrize("hypothesis", HYPOTHESES)
+def test_rows_without_features_still_move_the_intercept(hypothesis):
+    """Dicts may all be empty; the constant coordinate is not."""
+    y = [0, 0, 1, 1, 1, 1, 0, 0]
+    block, single = (nk.Perceptron(hypothesis=hypothesis, classes=[0, 1]) for _ in range(2))
+    assert_same(block.partial_fit([{}] * 8, y), one_by_one(single, [{}] * 8, y), [{}])
+
+
 @pytest.mark.parametrize("form", [*FORMATS, "dicts"])
 @given(run=runs(classes_known=True))
 def test_predict_one_is_predict(form, run):
@@ -232,27 +240,53 @@ def test_a_late_third_class_finds_two_vectors_as_if_always_there(ties, stream, l
 # -- hypotheses, from the weights that one example after another left
 
 
+def shares_of_votes(all_weights, X, ties):
+    """Each vector has one vote on each row: (rows,) signed, or (rows, classes)."""
+    found = []
+    for x in reference.folded(X, True):
+        votes = [reference.predict(w[0] @ x if len(w) == 1 else w @ x, ties) for w in all_weights]
+        n_classes = len(all_weights[0])
+        found.append(np.mean(votes) if n_classes == 1 else np.bincount(votes, minlength=n_classes) / len(votes))
+    return np.array(found)
+
+
+def assert_literal(X, y, all_weights, **of):
+    """The averaged and the voted perceptron are what they say, of the weights that each example left."""
+    averaged = nk.Perceptron(hypothesis="averaged", **of).partial_fit(X, y)
+    mean = np.mean(all_weights, axis=0)
+    np.testing.assert_allclose(np.column_stack([averaged.coef_, averaged.intercept_]), mean, rtol=1e-12, atol=1e-12)
+    voted = nk.Perceptron(hypothesis="voted", **of).partial_fit(X, y)
+    np.testing.assert_allclose(voted.decision_function(X), shares_of_votes(all_weights, X, of["ties"]), atol=1e-12)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @given(stream=streams(labels=(0, 1, 2)), ties=st.sampled_from(TIES))
 def test_averages_and_votes_are_literal(n_classes, stream, ties):
     X, y = stream[0], np.minimum(stream[1], n_classes - 1)
     of = {"ties": ties, "classes": range(n_classes)}
     stepped = nk.Perceptron(**of)
-    history = [raw(stepped.learn_one(x, label)) for x, label in zip(X, y, strict=True)]
+    assert_literal(X, y, [raw(stepped.learn_one(x, label)) for x, label in zip(X, y, strict=True)], **of)
 
-    averaged = nk.Perceptron(hypothesis="averaged", **of).partial_fit(X, y)
-    mean = np.mean(history, axis=0)
-    np.testing.assert_allclose(np.column_stack([averaged.coef_, averaged.intercept_]), mean, rtol=1e-12, atol=1e-12)
 
-    voted = nk.Perceptron(hypothesis="voted", **of).partial_fit(X, y)
-    ballots = np.zeros((len(X), n_classes))
-    for weights in history:
-        scores = reference.folded(X, True) @ weights.T
-        for i, score in enumerate(scores):
-            vote = reference.predict(score[0] if n_classes == 2 else score, ties)
-            ballots[i, (vote + 1) // 2 if n_classes == 2 else vote] += 1
-    shares = ballots / len(X)
-    np.testing.assert_allclose(voted.decision_function(X), shares[:, 1] - shares[:, 0] if n_classes == 2 else shares)
+@given(stream=streams(labels=WORDS), ties=st.sampled_from(TIES))
+def test_averages_and_votes_remember_when_labels_turn_up(stream, ties):
+    X, y = stream
+    model, known, past = nk.Perceptron(ties=ties), [], []
+    for x, label in zip(X, y.tolist(), strict=True):
+        model.learn_one(x, label)
+        if label not in known:
+            past = [as_if_known(w, known, label) for w in past]
+            known = sorted([*known, label])
+        past.append(raw(model))
+    assert_literal(X, y, past, ties=ties)
+
+
+def as_if_known(w, known, new):
+    """Weights from before a label was met, among the labels after it. A single label has been the positive one."""
+    if len(known) == 1:
+        return w if known[0] > new else -w
+    vectors = np.vstack([-w, w]) if len(known) == 2 else w
+    return np.insert(vectors, sorted([*known, new]).index(new), 0.0, axis=0)
 
 
 # -- breaks

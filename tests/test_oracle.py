@@ -111,12 +111,47 @@ def test_cycling(rule, hypothesis, form, n_classes, passes):
     np.testing.assert_array_equal(strategies.raw(clf), np.atleast_2d(reference.last(run)))
     assert (clf.n_iter_, clf.converged_) == (len(run.passes), run.converged)
     assert clf.converged_ == (passes == 1000)
-    assert clf.ledger_.mistakes == sum(run.mistakes)
+    assert (clf.ledger_.mistakes, clf.ledger_.passes) == (sum(run.mistakes), len(run.passes))
     if hypothesis == "pocket":
         expected = folded @ reference.ratchet(run, folded, y, "mistake").T
     else:
         expected = literal_scores(run, hypothesis, folded, "mistake")
     np.testing.assert_allclose(clf.decision_function(FORMATS[form](X)), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The weights at the start of each pass, and the order in which it saw the rows."""
+    update, found = Learner.update, []
+
+    def spy(self, state, rows, codes, order, *others):
+        found.append((np.column_stack([state.raw.coef, state.raw.bias]), order.tolist()))
+        return update(self, state, rows, codes, order, *others)
+
+    monkeypatch.setattr(Learner, "update", spy)
+    return found
+
+
+@two_or_many
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_order_of_a_pass(n_classes, passes):
+    X, codes = strategies.integers(6, 30, 3, n_classes)
+    orders = {}
+    for name in ("given", "shuffled", "random", "worst"):
+        nk.Perceptron(order=name, max_iter=3, random_state=1).fit(X, codes)
+        orders[name] = [order for _, order in passes[-3:]]
+    assert all(order in ([], list(range(30))) for order in orders["given"])
+    assert all(sorted(order) == list(range(30)) for order in orders["shuffled"])
+    assert len({tuple(order) for order in [range(30), *orders["shuffled"]]}) == 4
+    assert all(len(order) == 30 and len(set(order)) < 30 for order in orders["random"])
+    assert len({tuple(order) for order in orders["random"]}) == 3
+    for weights, order in passes[-3:]:
+        scores = reference.folded(X, True) @ weights.T
+        if n_classes == 2:
+            margins = signed(codes, 2) * scores[:, 0]
+        else:
+            margins = [s[y] - max(np.delete(s, y)) for s, y in zip(scores, codes, strict=True)]
+        assert order == np.argsort(margins, kind="stable").tolist()
 
 
 @two_or_many

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import HYPOTHESES, ORDERS, TIES, one_by_one, raw, separable, streams
 
@@ -147,12 +147,38 @@ def test_margin_at_most_is_at_least_the_margin(problem, rule, passes):
         assert ledger.margin_at_most <= ledger.radius / math.sqrt(ledger.mistakes) * SLACK
 
 
+@given(problem=separable(max_classes=4), rule=any_rule)
+def test_margin_at_most_holds_while_labels_turn_up(problem, rule):
+    """Of the classes met so far, each against every other."""
+    labels, codes = np.unique(problem.y, return_inverse=True)
+    assume(len(labels) > 1)
+    codes = 2 * codes - 1 if len(labels) == 2 else codes
+    vectors = reference.differences(reference.folded(problem.X, problem.intercept), codes, len(labels))
+    ledger = nk.Perceptron(rule, fit_intercept=problem.intercept).partial_fit(problem.X, problem.y).ledger_
+    assert ledger.radius**2 == pytest.approx((vectors**2).sum(axis=1).max())
+    assert ledger.margin_at_most >= reference.largest_margin(vectors) / SLACK
+
+
 @pytest.mark.parametrize("rule", [rules.Perceptron(), rules.Perceptron(learning_rate=0.3), rules.Margin(beta=60.0)])
 def test_margin_at_most_is_tight_for_one_example(rule):
     model = nk.Perceptron(rule, fit_intercept=False, classes=[-1, 1])
     one_by_one(model, [[3.0, 4.0]] * 5, [1] * 5)
     assert model.ledger_.margin_at_most == pytest.approx(5.0, rel=1e-12)
     assert model.ledger_.margin_at_most >= 5.0
+
+
+def test_the_ledger_reads_what_it_says():
+    X, y = [[3.0, 4.0], [-3.0, -4.0], [3.0, 4.0]], [1, -1, 1]
+    ledger = nk.Perceptron(fit_intercept=False).partial_fit(X, y).ledger_
+    assert ledger.error_rate == pytest.approx(1 / 3)
+    text = repr(ledger.with_margin(2.5))
+    for words in ("examples       3", "mistakes       1   (33.33% of examples)", "radius R       5", "at most 5",
+                  "mistake bound  4.0   (3 left)"):  # fmt: skip
+        assert words in text
+    assert "<td" in ledger._repr_html_()
+    for margin in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match="margin must be a number > 0"):
+            ledger.with_margin(margin)
 
 
 def test_the_radius_counts_the_constant_coordinate():

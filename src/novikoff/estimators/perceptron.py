@@ -14,22 +14,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from novikoff import hypotheses, rules
 from novikoff.batch import ORDERS, Run, cycle
 from novikoff.errors import DataError
+from novikoff.estimators.inputs import TakesRows
 from novikoff.labels import encode
 from novikoff.learner import TIES, Learner
 from novikoff.ledger import Ledger
 from novikoff.model import Model
-from novikoff.rows import Rows, names_of, rows_of_dicts
 from novikoff.weights import Weights
 
 __all__ = ["Perceptron"]
 
 
-class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Perceptron: online or batch, two classes or many, with an account of its mistakes.
 
     On a mistake w <- w + y*x, otherwise nothing; with many classes x is added to the weights of the true class and
@@ -339,48 +338,7 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         except KeyError:
             raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
 
-    # -- input
-
-    def _rows_and_labels(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, np.ndarray, list[str] | None]:
-        """Rows, labels and feature names of what the user passed, in scikit-learn's way and words."""
-        if y is None:
-            raise DataError("requires y to be passed, but the target y is None")
-        y = _check_y(y, multi_output=False, y_numeric=False)
-        X = X if reset else self._as_dicts_if_named(X)
-        if _is_dicts(X):
-            check_consistent_length(X, y)
-            vocabulary = names_of(X, {} if reset else self._vocabulary())
-            return rows_of_dicts(X, vocabulary), y, list(vocabulary)
-        X = self._validated(X, reset=reset)
-        check_consistent_length(X, y)
-        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
-        return Rows.of(X, names), y, names
-
-    def _rows_to_read(self, X: Any) -> Rows:
-        check_is_fitted(self, "_model")
-        X = self._as_dicts_if_named(X)
-        rows = rows_of_dicts(X, self._vocabulary()) if _is_dicts(X) else Rows.of(self._validated(X, reset=False))
-        rows.require_numbers()
-        return rows
-
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                             ensure_all_finite=False, reset=reset)  # fmt: skip
-
-    def _as_dicts_if_named(self, X: Any) -> Any:
-        """Columns of a model that has learned from dicts are found by name, never by position."""
-        if _is_dicts(X) or self._model.vocabulary is None or hasattr(self, "feature_names_in_"):
-            return X
-        if not hasattr(X, "columns"):
-            raise DataError("This model knows its features by name; pass dicts or a DataFrame.")
-        return X.to_dict(orient="records")
-
-    def _vocabulary(self) -> dict[str, int]:
-        vocabulary = self._model.vocabulary
-        if vocabulary is None:
-            raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
-        return vocabulary
+    # -- parameters
 
     def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
         classes = self.classes if classes is None else classes
@@ -399,10 +357,6 @@ class Perceptron(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _is_dicts(X: Any) -> bool:
-    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
 def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weights:

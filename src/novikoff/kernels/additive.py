@@ -183,6 +183,10 @@ def binary_pass(
         q = sqnorms[i] + constant
         y = 2.0 * codes[i] - 1.0
         margin = y * (row_dot(data, indices, indptr, i, w) + constant * bias[0])
+        if rule == PERCEPTRON and margin > 0.0:  # most rows: said early, it saves a tenth of the time
+            squared_radius = max(squared_radius, q)
+            position += 1
+            continue
         mistake = margin < 0.0 or (margin == 0.0 and y != tie)
         tau = step_size(rule, knob, margin, q, mistake)
         if not (0.0 <= tau < np.inf):
@@ -195,7 +199,7 @@ def binary_pass(
         if tau > 0.0:
             row_add(data, indices, indptr, i, tau * y, w)
             bias[0] += tau * y * constant
-            if sums.size:
+            if sums_bias.size:
                 age = np.float64(seen + position)
                 row_add(data, indices, indptr, i, age * tau * y, sums)
                 sums_bias[0] += age * tau * y * constant
@@ -249,7 +253,7 @@ def multiclass_pass(
             row_move(data, indices, indptr, i, tau, w, y, z)
             bias[y] += tau * constant
             bias[z] -= tau * constant
-            if sums.size:
+            if sums_bias.size:
                 age = np.float64(seen + position)
                 row_move(data, indices, indptr, i, age * tau, sums, y, z)
                 sums_bias[y] += age * tau * constant
@@ -265,7 +269,7 @@ def multiclass_pass(
 @part
 def end_run(run, w, bias, pocket, pocket_bias, counts):
     """These weights have ended a run of right answers; pocket them if none ran longer (Gallant's pocket)."""
-    if pocket.size and run > counts[BEST_RUN]:
+    if pocket_bias.size and run > counts[BEST_RUN]:
         counts[BEST_RUN] = run
         pocket[:] = w
         pocket_bias[:] = bias

@@ -1,0 +1,69 @@
+"""What users pass to estimators -> Rows, in scikit-learn's way and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
+
+from novikoff.errors import DataError
+from novikoff.model import Model
+from novikoff.rows import Rows, names_of, rows_of_dicts
+
+__all__ = ["TakesRows"]
+
+
+def is_dicts(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+
+
+class TakesRows:
+    """For estimators with a `_model`: dense, sparse, DataFrames, or lists of dicts of named features."""
+
+    _model: Model
+
+    def _rows_and_labels(self, X: Any, y: Any, *, reset: bool) -> tuple[Rows, np.ndarray, list[str] | None]:
+        """Rows, labels and feature names of what the user passed, in scikit-learn's way and words."""
+        if y is None:
+            raise DataError("requires y to be passed, but the target y is None")
+        y = _check_y(y, multi_output=False, y_numeric=False)
+        X = X if reset else self._as_dicts_if_named(X)
+        if is_dicts(X):
+            check_consistent_length(X, y)
+            if reset:
+                self.__dict__.pop("n_features_in_", None)  # columns of an earlier fit
+                self.__dict__.pop("feature_names_in_", None)
+            vocabulary = names_of(X, {} if reset else self._vocabulary())
+            return rows_of_dicts(X, vocabulary), y, list(vocabulary)
+        X = self._validated(X, reset=reset)
+        check_consistent_length(X, y)
+        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
+        return Rows.of(X, names), y, names
+
+    def _rows_to_read(self, X: Any) -> Rows:
+        check_is_fitted(self, "_model")
+        X = self._as_dicts_if_named(X)
+        rows = rows_of_dicts(X, self._vocabulary()) if is_dicts(X) else Rows.of(self._validated(X, reset=False))
+        rows.require_numbers()
+        return rows
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                             ensure_all_finite=False, reset=reset)  # fmt: skip
+
+    def _as_dicts_if_named(self, X: Any) -> Any:
+        """Columns of a model that has learned from dicts are found by name, never by position."""
+        if is_dicts(X) or self._model.vocabulary is None or hasattr(self, "feature_names_in_"):
+            return X
+        if not hasattr(X, "columns"):
+            raise DataError("This model knows its features by name; pass dicts or a DataFrame.")
+        return X.to_dict(orient="records")
+
+    def _vocabulary(self) -> dict[str, int]:
+        vocabulary = self._model.vocabulary
+        if vocabulary is None:
+            raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
+        return vocabulary
