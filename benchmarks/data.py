@@ -1,0 +1,141 @@
+"""The data that both sides learn from: made here from a seed, or real where $NOVIKOFF_DATA says where it is."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+__all__ = ["Split", "Stream", "digits", "noisy_linear", "phishing", "text_like", "uniform_sparse"]
+
+_HELD_OUT = 20_000  # rows to score on: the error of a share is then below 0.4 %
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, rows to be scored on, and where they come from."""
+
+    X: Any
+    y: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+    source: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Examples one by one, dicts of named features with labels."""
+
+    examples: list[tuple[dict[str, float], bool]]
+    source: str
+
+
+def noisy_linear(n: int, d: int, dtype: type, seed: int = 0) -> Split:
+    """Gaussian rows, the sign of a linear function with noise of a tenth of its spread: no half-space gets all of
+    them right, and a perceptron errs on about one row in twenty."""
+    rng = np.random.default_rng(seed)
+    total = n + _HELD_OUT
+    X = np.empty((total, d), dtype)
+    rng.standard_normal(dtype=dtype, out=X)
+    u = rng.standard_normal(d)
+    clean = X @ (u / np.linalg.norm(u)).astype(dtype)
+    y = (clean + 0.1 * rng.standard_normal(total) > 0.0).astype(np.int64)
+    return Split(X[:n], y[:n], X[n:], y[n:], f"Gaussian, noisy linear target, seed {seed}")
+
+
+def text_like(n: int, d: int, words: int, seed: int = 0) -> Split:
+    """Rows like tf-idf text: word k is drawn with probability proportional to 1/(k + 3) (Zipf), places in the
+    vocabulary are shuffled as in alphabetical order, values are (1 + log count) * idf, rows have length 1."""
+    rng = np.random.default_rng(seed)
+    total = n + _HELD_OUT
+    spread = np.cumsum(1.0 / (np.arange(d) + 3.0))
+    place = rng.permutation(d).astype(np.int32)
+    lengths = np.maximum(1, rng.poisson(words * rng.gamma(4.0, 0.25, total)))
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    drawn = place[np.searchsorted(spread, rng.random(indptr[-1]) * spread[-1])]
+    X = sp.csr_array((np.ones(len(drawn)), drawn, indptr), shape=(total, d))
+    X.sum_duplicates()
+    idf = np.log(total / (1.0 + np.bincount(X.indices, minlength=d)))
+    X.data = (1.0 + np.log(X.data)) * idf[X.indices]
+    starts = X.indptr[:-1]
+    X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data**2, starts)), np.diff(X.indptr))
+    clean = X @ rng.standard_normal(d)
+    y = (clean + 0.1 * clean.std() * rng.standard_normal(total) > 0.0).astype(np.int64)
+    return Split(X[:n], y[:n], X[n:], y[n:], f"text-like: Zipf columns, tf-idf, rows of length 1, seed {seed}")
+
+
+def uniform_sparse(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
+    """Rows with exactly `per_row` non-zeros, one in each of as many equal stretches of columns. The first of them
+    is always column 0 and tells the label, but for one row in twenty: as few mistakes however long the rows are."""
+    rng = np.random.default_rng(seed)
+    stretch = d // per_row
+    columns = rng.integers(0, stretch, (n, per_row), dtype=np.int32)
+    columns += np.arange(per_row, dtype=np.int32) * np.int32(stretch)
+    values = rng.standard_normal((n, per_row))
+    y = rng.integers(0, 2, n)
+    columns[:, 0], values[:, 0] = 0, (2.0 * y - 1.0) * np.sqrt(per_row)
+    indptr = np.arange(n + 1, dtype=np.int32) * np.int32(per_row)
+    X = sp.csr_array((values.reshape(-1), columns.reshape(-1), indptr), shape=(n, d))
+    return X, np.where(rng.random(n) < 0.05, 1 - y, y)
+
+
+def digits(dtype: type, quick: bool) -> Split:
+    """MNIST, pixels from 0 to 1; else ten noisy patterns in its shape."""
+    n, test = (6_000, 2_000) if quick else (60_000, 10_000)
+    folder = _real("mnist")
+    if folder is not None:
+        X = (_idx(folder, "train-images-idx3") / 255.0).astype(dtype).reshape(-1, 784)[:n]
+        X_test = (_idx(folder, "t10k-images-idx3") / 255.0).astype(dtype).reshape(-1, 784)[:test]
+        y, y_test = _idx(folder, "train-labels-idx1")[:n], _idx(folder, "t10k-labels-idx1")[:test]
+        return Split(X, y.astype(np.int64), X_test, y_test.astype(np.int64), "MNIST, pixels / 255")
+    rng = np.random.default_rng(0)
+    patterns = _ink(rng, 10, dtype)
+    y = rng.integers(0, 10, n + test)
+    X = _ink(rng, n + test, dtype)
+    X += dtype(0.13) * patterns[y]  # faint enough for mistakes on one row in ten
+    return Split(X[:n], y[:n], X[n:], y[n:], "synthetic in the shape of MNIST (set NOVIKOFF_DATA for the real one)")
+
+
+def _ink(rng: np.random.Generator, n: int, dtype: type) -> np.ndarray:
+    """Pictures of 784 points, four in five of them white, the others of any grey."""
+    grey = rng.random((n, 784), dtype=dtype)
+    return np.maximum(grey - dtype(0.8), dtype(0.0)) * dtype(5.0)
+
+
+def phishing() -> Stream:
+    """The phishing stream; else one of its shape, 1,250 examples of nine features that are 0, 1/2 or 1."""
+    folder = _real("streams")
+    if folder is not None:
+        with gzip.open(folder / "phishing.csv.gz", "rt") as lines:
+            rows = list(csv.DictReader(lines))
+        label = "is_phishing"
+        examples = [({k: float(v) for k, v in row.items() if k != label}, row[label] == "1") for row in rows]
+        return Stream(examples, "phishing stream")
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (1_250, 9)) / 2.0
+    y = X @ rng.standard_normal(9) + 0.5 * rng.standard_normal(1_250) > 0.0
+    named = [
+        ({f"feature_{j}": value for j, value in enumerate(row)}, label)
+        for row, label in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+    return Stream(named, "synthetic in the shape of the phishing stream (set NOVIKOFF_DATA for the real one)")
+
+
+def _real(folder: str) -> Path | None:
+    root = os.environ.get("NOVIKOFF_DATA")
+    found = Path(root) / folder if root else None
+    return found if found is not None and found.is_dir() else None
+
+
+def _idx(folder: Path, name: str) -> np.ndarray:
+    """An idx file of bytes: four bytes of magic, whose last counts the dimensions, then their sizes, then the data."""
+    content = gzip.decompress((folder / f"{name}-ubyte.gz").read_bytes())
+    dims = content[3]
+    shape = np.frombuffer(content, ">i4", dims, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * dims).reshape(shape)
