@@ -28,7 +28,8 @@ bench: .venv/installed-bench
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "novikoff needs Python 3.11 or newer; name one with: make PYTHON=python3.12 demo"; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv .venv || \
+		{ rm -rf .venv; echo "Python cannot make environments here; on Debian: apt install python3-venv"; exit 1; }
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .

@@ -10,7 +10,7 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{WORKER}"))
 
 # The first call of a kernel compiles it, so a deadline would only measure the compiler.
-settings.register_profile(
-    "novikoff", deadline=None, max_examples=60, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("novikoff")
+everyday = settings(deadline=None, max_examples=60, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("everyday", everyday)
+settings.register_profile("thorough", everyday, max_examples=2000)  # pytest --hypothesis-profile=thorough
+settings.load_profile("everyday")

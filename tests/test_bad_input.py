@@ -399,7 +399,7 @@ def test_a_step_that_is_not_one_brings_no_new_names(label):
 @pytest.mark.parametrize("one_by_one", [False, True])
 def test_a_separator_that_does_not_fit_the_classes(one_by_one):
     """Two classes have one separator; a third label makes it meaningless, and is refused like any bad row."""
-    model = nk.Perceptron(separator=[0.0, 1.0, 1.0]).partial_fit(X, y)
+    model = nk.Perceptron(separator=[0.0, 1.0, 1.0], classes=["no", "yes"]).partial_fit(X, y)
     with refusal(model, "separator"):
         if one_by_one:
             model.learn_one(X[0], "maybe")

@@ -172,13 +172,14 @@ def test_labels_keep_their_types(labels):
     for x, label in zip(X, y, strict=True):
         online.learn_one(x, label)
     forms = [np.array(y), np.array(y, object)] if isinstance(y[0], str) else [np.array(y)]  # scikit-learn's limits
-    for model in (online, *(nk.Perceptron(fit_intercept=False).fit(X, form) for form in forms)):
+    fitted = [(nk.Perceptron(fit_intercept=False).fit(X, form), form.dtype) for form in forms]
+    for model, dtype in [(online, np.array(y).dtype), *fitted]:
         guesses = [model.predict_one(x) for x in X]
         assert guesses == y
         assert {type(guess) for guess in guesses} == {type(labels[0])}
         assert model.classes_.tolist() == sorted(labels)
         assert model.predict(X).tolist() == y
-        assert model.predict(X).dtype == np.array(y).dtype
+        assert model.predict(X).dtype == dtype
 
 
 @pytest.mark.parametrize("x", [{"a": 1.0}, [1.0, 2.0], np.zeros(3)], ids=["dict", "list", "array"])

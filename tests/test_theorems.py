@@ -81,6 +81,24 @@ def test_every_rule_keeps_its_own_bound(problem, rule, ties, order):
         assert clf.ledger_.updates <= bound * SLACK
 
 
+@pytest.mark.parametrize(
+    ("rule", "bound"),
+    [
+        (rules.Perceptron(), 100),  # 25 / 0.25
+        (rules.Perceptron(learning_rate=0.1), 100),
+        (rules.Margin(beta=10.0), 180),  # (25 + 20) / 0.25
+        (rules.PassiveAggressive(), 100),
+        (rules.PassiveAggressive(C=1.0), 100),  # max(25, 1) / 0.25
+        (rules.PassiveAggressive(C=0.01), 400),  # max(25, 100) / 0.25
+        (rules.PassiveAggressive(C=0.01, variant="II"), 300),  # (25 + 50) / 0.25
+        (rules.Custom(lambda margin, squared_norm: 1.0), None),  # no theorem for it
+    ],
+)
+def test_bounds_by_hand(rule, bound):
+    """Novikoff 1962; the same proof with m <= beta; Crammer et al. 2006, theorems 2, 4 and 5: R = 5, gamma = 1/2."""
+    assert rule.mistake_bound(radius=5.0, margin=0.5) == bound
+
+
 @given(problem=separable(max_classes=4), ties=ties_of, order=orders)
 def test_the_proof_can_be_watched(problem, ties, order):
     """After k mistakes k gamma <= <w, u> <= |w| <= sqrt(k) R."""

@@ -33,7 +33,8 @@ class Run:
 
     passes: int
     converged: bool
-    last_mistakes: int
+    mistakes_left: int  # of the last pass, or of all rows if its draws missed those that are wrong
+    updates_left: int  # of the last pass
 
 
 def cycle(
@@ -48,21 +49,24 @@ def cycle(
         rows.require_numbers()  # draws may miss a bad row in every pass
     ratchet = _Ratchet(learner, rows, codes) if learner.hypothesis.pockets else None
     for number in range(1, max_iter + 1):
+        if ratchet is not None:
+            ratchet.open(state)
         before = state.counts.copy()
         state = learner.update(state, rows, codes, _order_of_pass(order, learner, state, rows, codes, rng))
         state.passes += 1
         changed = state.counts - before
         if ratchet is not None:
-            ratchet.check(state)
-        converged = _is_clean(learner, changed) and (order != "random" or _all_right(learner, state, rows, codes))
+            ratchet.click(state)
+        converged = not changed[_tally(learner)] and (
+            _is_proof(order, changed) or _all_right(learner, state, rows, codes)
+        )
         stopped = after_pass(number, state) if after_pass is not None else False
         if converged or stopped:
             break
-    if ratchet is not None:
-        ratchet.settle(state)
     if state.history is not None:
         state.history.release()
-    return state, Run(number, converged, int(changed[MISTAKES]))
+    mistakes = int(changed[MISTAKES]) or (0 if converged else learner.errors(state.raw, rows, codes))
+    return state, Run(number, converged, mistakes, int(changed[UPDATES]))
 
 
 def _order_of_pass(
@@ -79,8 +83,10 @@ def _order_of_pass(
     return GIVEN_ORDER
 
 
-def _is_clean(learner: Learner, changed: np.ndarray) -> bool:
-    return bool(changed[_tally(learner)] == 0)
+def _is_proof(order: str, changed: np.ndarray) -> bool:
+    """Whether a clean pass has shown that the weights at its end get every row right: if it saw them all, which
+    draws with replacement may not, and left the weights alone, which a rule may not even where it made no mistake."""
+    return order != "random" and int(changed[UPDATES]) == 0
 
 
 def _tally(learner: Learner) -> int:
@@ -89,7 +95,7 @@ def _tally(learner: Learner) -> int:
 
 
 def _all_right(learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> bool:
-    """Draws with replacement skip rows: only a look at all of them proves that none is wrong."""
+    """Look at every row under the weights as they are now."""
     if isinstance(learner.rule, rules.Margin):
         return bool((margins(state.raw, rows, codes, learner.constant) > learner.rule.beta).all())
     return learner.errors(state.raw, rows, codes) == 0
@@ -104,16 +110,18 @@ class _Ratchet:
         self.best: Weights | None = None
         self.run = 0
 
-    def check(self, state: State) -> None:
+    def open(self, state: State) -> None:
+        """Let any run of the coming pass, however short, be the longest so far."""
+        state.counts[BEST_RUN] = 0
+
+    def click(self, state: State) -> None:
+        """Put the better of this pass's candidate and the best so far into the pocket."""
         candidate = self.learner.hypothesis.weights(state)
         assert candidate is not None
         errors = self.learner.errors(candidate, self.rows, self.codes)
         if errors < self.fewest:
             self.fewest, self.best = errors, candidate.copy()
             self.run = int(max(state.counts[RUN], state.counts[BEST_RUN]))
-        state.counts[BEST_RUN] = 0
-
-    def settle(self, state: State) -> None:
         assert self.best is not None
         state.pocket.coef[:] = self.best.coef
         state.pocket.bias[:] = self.best.bias

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,8 @@ __all__ = ["write_whole"]
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary file beside `path`, sync it, and rename it into place."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))  # not the temporary file's name
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -22,6 +25,8 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+    if os.name == "nt":  # folders cannot be synced there
+        return
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

@@ -17,6 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
+from novikoff.errors import RuleError
 from novikoff.kernels.additive import BEST_RUN, EXAMPLES, RUN
 from novikoff.rows import Rows
 from novikoff.state import State
@@ -116,6 +117,10 @@ _BY_NAME: dict[str, Hypothesis] = {
 NAMES = tuple(_BY_NAME)
 
 
-def resolve(name: str) -> Hypothesis:
-    """The hypothesis of this name."""
-    return _BY_NAME[name]
+def resolve(hypothesis: str | Hypothesis) -> Hypothesis:
+    """The hypothesis of this name; a value is itself."""
+    if not isinstance(hypothesis, str):
+        return hypothesis
+    if hypothesis not in _BY_NAME:
+        raise RuleError(f"Unknown hypothesis {hypothesis!r}. The names are {', '.join(map(repr, NAMES))}.")
+    return _BY_NAME[hypothesis]

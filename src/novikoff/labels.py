@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -26,8 +25,7 @@ def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray
     """
     try:
         found = np.unique(y[:_SAMPLE]) if classes is None else classes
-        codes = _places(y, found)
-        matches = found[codes] == y
+        codes, matches = _places(y, found)
         if not matches.all():
             if classes is not None:
                 unknown = y[np.argmin(matches)]
@@ -38,11 +36,13 @@ def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray
     return found, codes
 
 
-def _places(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Where each label stands among sorted classes; anywhere if it is not one of them."""
-    if len(classes) == 2:
-        return (y == classes[1]).astype(np.int64)
-    return np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each label stands among sorted classes, and whether it is one of them."""
+    if len(classes) == 2:  # two comparisons take a tenth of the time of a search
+        second = y == classes[1]
+        return second.astype(np.int64), second | (y == classes[0])
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    return codes, classes[codes] == y
 
 
 class Labels:
@@ -52,43 +52,53 @@ class Labels:
     False, so that -1/+1, 0/1 and False/True streams start as if both were known.
     """
 
-    def __init__(self, known: Iterable[Hashable] = ()) -> None:
+    def __init__(self, known: Iterable[Hashable] = (), as_given: np.ndarray | None = None) -> None:
         self.known: list[Any] = []
         self.codes: dict[Any, int] = {}
         self.of_code: list[Any] = [None, None]  # None where the label of a class has not been met
-        for label in known:
-            self.add(label)
+        self._take(list(known))
+        self._array = as_given  # the same labels in the type they came in
 
     def __len__(self) -> int:
         return len(self.known)
 
     def copy(self) -> Labels:
-        return Labels(self.known)
+        other = Labels()
+        other.known, other.codes, other.of_code = list(self.known), dict(self.codes), list(self.of_code)
+        other._array = self._array
+        return other
 
-    def add(self, label: Any) -> int:
-        """Take in a new label; return its place in sorted order."""
-        if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
-            raise DataError(f"Input y contains NaN or None: {label!r} is not a label.")
+    def add(self, *labels: Any) -> None:
+        """Take in new labels; if one of them cannot be, none is."""
+        for label in labels:
+            if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
+                raise DataError(f"Input y contains NaN or None: {label!r} is not a label.")
+        self._take([*self.known, *labels])
+        self._array = None
+
+    def _take(self, labels: list[Any]) -> None:
         try:
-            at = bisect_left(self.known, label)
-            known = [*self.known[:at], label, *self.known[at:]]
-            self.codes = {name: code for code, name in enumerate(known)}
+            known = sorted(labels)
+            codes = {name: code for code, name in enumerate(known)}
         except (TypeError, ValueError) as error:
             raise _not_sortable(error) from error
         self.known = self.of_code = known
+        self.codes = codes
         if len(known) == 1:
-            code = 0 if _is_real(label) and label <= 0 else 1
-            self.codes, self.of_code = {label: code}, [label, None] if code == 0 else [None, label]
-        return at
+            code = 0 if _is_real(known[0]) and known[0] <= 0 else 1
+            self.codes = {known[0]: code}
+        if len(known) < 2:
+            self.of_code = [next((name for name, own in self.codes.items() if own == code), None) for code in (0, 1)]
 
     def as_array(self) -> np.ndarray:
-        """Sorted, in numpy's own type for them, or as objects if it has none."""
-        array = np.array(self.known)
-        if array.ndim == 1 and array.tolist() == self.known:
-            return array
-        array = np.empty(len(self.known), object)
-        array[:] = self.known
-        return array
+        """Sorted, in the type they came in or numpy's own for them, or as objects if it has none."""
+        if self._array is None:
+            array = np.array(self.known)
+            if array.ndim != 1 or array.tolist() != self.known:
+                array = np.empty(len(self.known), object)
+                array[:] = self.known
+            self._array = array
+        return self._array.copy()
 
 
 def _is_real(label: Any) -> bool:

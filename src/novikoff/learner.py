@@ -19,7 +19,7 @@ import numpy as np
 
 from novikoff import hypotheses, rules
 from novikoff._jit import compile_here, rebuild
-from novikoff.errors import DataError, MergeError
+from novikoff.errors import DataError, MergeError, RuleError
 from novikoff.history import Chain, History
 from novikoff.kernels import additive
 from novikoff.kernels.additive import (
@@ -58,8 +58,8 @@ class Learner:
 
     Parameters
     ----------
-    rule : a value of `novikoff.rules`
-    hypothesis : a value of `novikoff.hypotheses`
+    rule : a value of `novikoff.rules`, its name, or a function of (margin, squared norm)
+    hypothesis : a value of `novikoff.hypotheses`, or its name
     ties : {"mistake", "positive", "negative"}
         What a score of exactly 0 means: always a mistake, the label +1, or the label -1.
     fit_intercept : bool
@@ -84,6 +84,12 @@ class Learner:
     ties: str = "mistake"
     fit_intercept: bool = True
     separator: Weights | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rule", rules.resolve(self.rule))
+        object.__setattr__(self, "hypothesis", hypotheses.resolve(self.hypothesis))
+        if self.ties not in TIES:
+            raise RuleError(f"ties must be one of {', '.join(map(repr, TIES))}, found {self.ties!r}.")
 
     @property
     def constant(self) -> float:
@@ -127,11 +133,14 @@ class Learner:
             Visit only positions start..stop-1 of that order.
         """
         _require_width(rows, state)
-        codes = np.ascontiguousarray(codes, np.int64)
+        codes, order = _integers("codes", codes), _integers("order", order)
         _require_within("codes", codes, state.n_classes, len(rows))
         _require_within("order", order, len(rows))
         self.require_separator_fits(*state.raw.coef.shape)
-        stop = (order.size or len(codes)) if stop is None else stop
+        end = order.size or len(rows)
+        stop = end if stop is None else stop
+        if not 0 <= start <= stop <= end:
+            raise DataError(f"Positions {start} to {stop} are not within 0 to {end}.")
         state = state.laid_out(sparse=rows.is_sparse)
         size = min(_CHUNK, stop - start)
         log = np.empty((size, 3), np.int64), np.empty((size, 2))
@@ -235,6 +244,8 @@ class Learner:
         if len({(state.n_features, len(state.raw.bias)) for state in states}) > 1:
             raise MergeError("States of different shapes cannot be merged: give all learners the same features "
                              "and classes before they start.")  # fmt: skip
+        if len({(bool(state.sums), bool(state.pocket), state.history is None) for state in states}) > 1:
+            raise MergeError("States of learners with different hypotheses cannot be merged.")
         if len(states) == 1:
             return states[0].copy()
         seen = np.array([state.counts[EXAMPLES] for state in states], float)
@@ -253,6 +264,7 @@ class Learner:
             measures=_mixed_measures(states, shares, raw),
             trace=Trace(),
             passes=max(state.passes for state in states),
+            is_bounded=False,
         )
 
     def ledger(self, state: State) -> Ledger:
@@ -271,12 +283,20 @@ class Learner:
             rule=self.rule,
             n_weights=state.raw.coef.size + state.raw.bias.size,
             margin=float(measures[SEEN_MARGIN]) if known else None,
+            is_bounded=state.is_bounded,
         )
 
 
 def _require_width(rows: Rows, state: State) -> None:
     if rows.n_features != state.n_features:
         raise DataError(f"X has {rows.n_features} features, but the state is expecting {state.n_features} features.")
+
+
+def _integers(name: str, values: np.ndarray) -> np.ndarray:
+    values = np.asarray(values)
+    if values.dtype.kind not in "iub":
+        raise DataError(f"{name} must be integers, found dtype {values.dtype}.")
+    return np.ascontiguousarray(values, np.int64)
 
 
 def _require_within(name: str, values: np.ndarray, limit: int, length: int | None = None) -> None:
@@ -326,12 +346,28 @@ def _compiled(rule: rules.Rule) -> tuple[int, float, tuple[Callable[..., Any], C
     if isinstance(rule, rules.PassiveAggressive):
         one = rule.variant == "I"
         return additive.PASSIVE_AGGRESSIVE_1 if one else additive.PASSIVE_AGGRESSIVE_2, float(rule.C), loops
-    users = compile_here(rule.function)
+    users = _compiled_function(rule.function)
 
     def step_size(rule, knob, margin, squared_norm, mistake):  # type: ignore[no-untyped-def]
         return users(margin, squared_norm)
 
     return -1, 0.0, (rebuild(loops[0], step_size=step_size), rebuild(loops[1], step_size=step_size))
+
+
+def _compiled_function(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """A user's rule, compiled and tried; numba's pages of trouble become one sentence."""
+    try:
+        compiled = compile_here(function)
+        is_number = isinstance(compiled(0.0, 1.0), (int, float))
+    except Exception as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise RuleError(
+            f"The rule {function!r} cannot be compiled ({reason}). It must be a plain function of "
+            "(margin, squared_norm) that keeps to arithmetic and math."
+        ) from error
+    if not is_number:
+        raise RuleError(f"The rule {function!r} must return a number for every margin and squared norm.")
+    return compiled
 
 
 def _mix(all_weights: list[Weights], shares: np.ndarray) -> Weights:

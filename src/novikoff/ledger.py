@@ -41,10 +41,9 @@ class Trace:
 
     def add_one(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
         """Record the state after an update."""
+        self._thin(updates)
         if updates % self.stride == 0:
-            self._thin(updates)
-            if updates % self.stride == 0:
-                self.points.append((updates, examples, mistakes, norm, progress))
+            self.points.append((updates, examples, mistakes, norm, progress))
 
     def add(self, first: int, examples: np.ndarray, mistakes: np.ndarray, squared_norms: np.ndarray,
             progress: np.ndarray | None) -> None:  # fmt: skip
@@ -126,6 +125,7 @@ class Ledger:
     rule: Rule = Perceptron()  # noqa: RUF009 - frozen
     n_weights: int = 1
     margin: float | None = None
+    is_bounded: bool = True
 
     def with_margin(self, margin: float) -> Ledger:
         """The same account, read by someone who knows the margin gamma of the data."""
@@ -151,15 +151,16 @@ class Ledger:
     @property
     def mistake_bound(self) -> float | None:
         """The most mistakes there can ever be on examples like these, if their margin is known; for the perceptron
-        (R / gamma)^2."""
-        if self.margin is None or self.margin <= 0.0:
+        (R / gamma)^2. None where nothing is proved: for rules of one's own, after a merge, and for rules with a unit
+        of margin whose third class came late."""
+        if self.margin is None or self.margin <= 0.0 or not self.is_bounded:
             return None
         return self.rule.mistake_bound(self.radius, self.margin)
 
     @property
     def mistakes_left(self) -> int | None:
         """How many of those are still to come at most."""
-        if self.mistake_bound is None:
+        if self.mistake_bound is None or math.isinf(self.mistake_bound):
             return None
         return max(0, math.floor(self.mistake_bound * (1.0 + 1e-12)) - self.mistakes)
 
@@ -174,7 +175,8 @@ class Ledger:
             lines.append(("margin", f"at most {self.margin_at_most:.6g}   (certified: |w| / sum of steps)"))
         if self.mistake_bound is not None:
             lines.append(("known margin", f"{self.margin:.6g}"))
-            lines.append(("mistake bound", f"{self.mistake_bound:,.1f}   ({self.mistakes_left:,} left)"))
+            left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"
+            lines.append(("mistake bound", f"{self.mistake_bound:,.1f}{left}"))
         return lines
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ time, and new names in dicts. Whatever the mixture, the result is that of one ex
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff import rules
-from novikoff.errors import DataError, RuleError
+from novikoff.errors import DataError
 from novikoff.labels import Labels, encode
 from novikoff.learner import GIVEN_ORDER, Learner
 from novikoff.ledger import Ledger
@@ -103,14 +104,12 @@ class Model:
         """Learn from one example with a label never seen before."""
         before = self.labels, self.state
         PointLearner.check(x)
-        trial = self.labels.copy()
-        trial.add(y)
-        self.learner.require_separator_fits(_n_vectors(trial), self.state.n_features)
+        self._require_room_for([y], y, self.state.n_features)
         code = self._meet(y)
         x, point = self._turn_to(x)
         try:
             point.learn(x, code)
-        except RuleError:
+        except Exception:
             self.labels, self.state = before
             raise
 
@@ -164,23 +163,21 @@ class Model:
         classes, place = encode(y)
         found = classes.tolist()
         new = {int(np.argmax(place == k)): name for k, name in enumerate(found) if name not in self.labels.codes}
-        trial = self.labels.copy()
-        for name in new.values():
-            trial.add(name)
-        self.learner.require_separator_fits(_n_vectors(trial), rows.n_features)
+        self._require_room_for(list(new.values()), found[place[0]], rows.n_features)
         before = self._array_state(rows.n_features), self.labels
         if isinstance(self.learner.rule, rules.Custom):
             self.state = self.state.copy()  # the user's function may fail half-way
+        codes = np.zeros(len(y), np.int64)
         try:
             for start, stop in pairwise([*sorted({0, *new}), len(y)]):
                 if start in new:
                     self._meet(new[start])
-                # labels not met yet stand in as class 0: their rows are outside start..stop
-                codes = np.array([self.labels.codes.get(name, 0) for name in found])[place]
+                known = np.array([self.labels.codes.get(name, 0) for name in found])
+                codes[start:stop] = known[place[start:stop]]
                 self.state = self.learner.update(
                     self.state.widened(rows.n_features), rows, codes, GIVEN_ORDER, start, stop
                 )
-        except RuleError:
+        except Exception:
             self.state, self.labels = before
             raise
         if names is not None:
@@ -204,7 +201,7 @@ class Model:
     def _meet(self, y: Any) -> int:
         """Make room for a label never seen before; return its class."""
         labels = self.labels.copy()
-        at = labels.add(y)
+        labels.add(y)
         if len(labels) == 2:
             (other,) = self.labels.known
             if self.labels.codes[other] != labels.codes[other]:
@@ -213,16 +210,26 @@ class Model:
             # The perceptron's two classes become two vectors just as if they had always been; rules that know a
             # unit of margin keep every margin as it is.
             scale = 1.0 if isinstance(self.learner.rule, rules.Perceptron) else 0.5
-            self.state = self.state.with_class(at, scale=scale)
+            self.state = self.state.with_class(labels.codes[y], scale=scale)
         self.labels = labels
         return labels.codes[y]
+
+    def _require_room_for(self, new: list[Any], first: Any, n_features: int) -> None:
+        """Raise, before anything changes, if new labels do not sort with the others or a separator cannot follow."""
+        trial = self.labels.copy()
+        trial.add(*new)
+        self.learner.require_separator_fits(len(trial) if len(trial) > 2 else 1, n_features)
+        if self.learner.separator is not None and len(self.labels) < 2 <= len(trial):
+            lone = self.labels if self.labels else Labels([first])
+            if lone.codes[lone.known[0]] != trial.codes[lone.known[0]]:
+                raise DataError(f"A separator must know which label is which: pass classes={trial.known!r} in advance.")
+
+    def follow(self, learner: Learner) -> None:
+        """Go on by another rule or convention for ties; the hypothesis and the intercept stay."""
+        self.state = replace(self.state, is_bounded=False)
+        self.learner = learner
 
     def _array_state(self, n_features: int) -> State:
         if self._state is None:
             self._state = self.learner.init(n_features, max(2, len(self.labels)))
         return self.state
-
-
-def _n_vectors(labels: Labels) -> int:
-    """Two classes share a weight vector; more have one each."""
-    return len(labels) if len(labels) > 2 else 1

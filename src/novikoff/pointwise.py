@@ -58,6 +58,8 @@ class NamedVector:
         s = q = 0.0
         for name, value in x.items():
             s += w[name] * value
+            if type(s) is not float:
+                return self.look(_plain(x))
             q += value * value
         return s, q
 
@@ -68,13 +70,13 @@ class NamedVector:
             for name, value in x.items():
                 s += w[name] * value
         except KeyError:
-            return sum(w.get(name, 0.0) * value for name, value in x.items())
-        return s
+            return sum((w.get(name, 0.0) * float(value * 1.0) for name, value in x.items()), 0.0)
+        return s if type(s) is float else self.score(_plain(x))
 
     def add(self, x: Mapping[str, float], tau: float) -> None:
         w = self.w
         for name, value in x.items():
-            w[name] += tau * value
+            w[name] += tau * float(value)
 
 
 class ArrayVector:
@@ -191,10 +193,10 @@ class PointLearner:
     def check(x: Any) -> float:
         """|x|^2; a DataError if x is not made of numbers."""
         try:
-            values = x.values() if isinstance(x, dict) else x.tolist()
-            squared_norm = sum(value * value for value in values)
-            if squared_norm <= LARGEST:
-                return squared_norm
+            values = list(x.values()) if isinstance(x, dict) else x.tolist()
+            squared_norm = sum(value * value for value in map(float, values))
+            if squared_norm <= LARGEST and all(map(is_number, values)):
+                return float(squared_norm)
         except _NOT_NUMBERS:
             pass
         raise trouble_in(x)
@@ -293,6 +295,11 @@ class PointLearner:
             self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin
         )  # fmt: skip
         return state
+
+
+def _plain(x: Mapping[str, float]) -> dict[str, float]:
+    """The same features as Python's own numbers: numpy's count in a type of their own, where 200 * 200 may be 64."""
+    return {name: float(value) for name, value in x.items()}
 
 
 def _margin(scores: list[float], code: int, rival: int) -> float:

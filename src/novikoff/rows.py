@@ -54,7 +54,7 @@ class Rows:
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
-        X = np.ascontiguousarray(_as_floats(X))
+        X = _writable(np.ascontiguousarray(_as_floats(X)))
         return cls(X, None, None, X.shape[1], _unmeasured(X.shape[0]), names)
 
     @classmethod
@@ -67,7 +67,8 @@ class Rows:
         if not csr.has_canonical_format:
             csr = csr.copy() if csr is X else csr
             csr.sum_duplicates()
-        return cls(_as_floats(csr.data), csr.indices, csr.indptr, csr.shape[1], _unmeasured(csr.shape[0]), names)
+        data, indices, indptr = map(_writable, (_as_floats(csr.data), csr.indices, csr.indptr))
+        return cls(data, indices, indptr, csr.shape[1], _unmeasured(csr.shape[0]), names)
 
     def __len__(self) -> int:
         return len(self.squared_norms)
@@ -126,7 +127,8 @@ class Rows:
 def names_of(dicts: Sequence[Mapping[str, float]], known: Mapping[str, int]) -> dict[str, int]:
     """The vocabulary `known`, extended in order of appearance by the names that `dicts` bring."""
     names = dict(known)
-    for x in dicts:
+    for row, x in enumerate(dicts):
+        _require_mapping(x, row)
         for name in x:
             names.setdefault(name, len(names))
     return names
@@ -138,8 +140,7 @@ def rows_of_dicts(dicts: Sequence[Mapping[str, float]], vocabulary: Mapping[str,
     columns: list[int] = []
     indptr = [0]
     for row, x in enumerate(dicts):
-        if not isinstance(x, Mapping):
-            raise DataError(f"Expected a dict of named features in row {row}, found {type(x).__name__}.")
+        _require_mapping(x, row)
         for name, value in x.items():
             if not is_number(value):
                 raise not_a_number(name, value, f"row {row}, ")
@@ -155,6 +156,11 @@ def rows_of_dicts(dicts: Sequence[Mapping[str, float]], vocabulary: Mapping[str,
     csr = sp.csr_array((np.array(values, float), np.array(columns, np.int32), np.array(indptr, np.int32)), shape=shape)
     csr.sort_indices()
     return Rows.of(csr, vocabulary)
+
+
+def _require_mapping(x: Any, row: int) -> None:
+    if not isinstance(x, Mapping):
+        raise DataError(f"Expected a dict of named features in row {row}, found {type(x).__name__}.")
 
 
 def is_number(value: Any) -> bool:
@@ -183,6 +189,21 @@ def _as_floats(values: np.ndarray) -> np.ndarray:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise DataError(f"Expected numbers, found dtype {values.dtype}: {error}.") from error
+
+
+class _Unlocked:
+    """The memory of a read-only array, offered as if it could be written to."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.owner = array
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _writable(array: np.ndarray) -> np.ndarray:
+    """A view that numba takes for writable. Kernels never write to rows, but for read-only ones, such as the memory
+    maps that joblib hands to its workers, numba would compile everything again."""
+    return array if array.flags.writeable or not array.size else np.asarray(_Unlocked(array))
 
 
 def _unmeasured(n: int) -> np.ndarray:

@@ -25,11 +25,6 @@ __all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "resol
 SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
 
 
-def _require_positive(rule: str, name: str, value: float, *, finite: bool) -> None:
-    if not (0.0 < value < math.inf or (not finite and value == math.inf)):
-        raise RuleError(f"{rule}: {name} must be a number > 0, found {value!r}.")
-
-
 @dataclass(frozen=True)
 class Perceptron:
     """The perceptron: on a mistake, w <- w + eta * y * x; otherwise nothing.
@@ -52,13 +47,14 @@ class Perceptron:
     learning_rate: float = 1.0
 
     def __post_init__(self) -> None:
-        _require_positive("Perceptron", "learning_rate", self.learning_rate, finite=True)
+        if not 0.0 < self.learning_rate <= 1e100:
+            raise RuleError(f"Perceptron: learning_rate must be > 0 and at most 1e100, found {self.learning_rate!r}.")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         return self.learning_rate if mistake else 0.0
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
-        return (radius / margin) ** 2
+        return (radius / margin) * (radius / margin)  # a product overflows to inf, a power would raise
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class Margin:
     Parameters
     ----------
     beta : float, default=1.0
-        The margin to insist on. 0 is the perceptron itself.
+        The margin to insist on. 0 is the perceptron itself (with ties="mistake").
 
     References
     ----------
@@ -95,7 +91,7 @@ class Margin:
         return 1.0 if margin <= self.beta else 0.0
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
-        return (radius**2 + 2.0 * self.beta) / margin**2
+        return (radius * radius + 2.0 * self.beta) / margin / margin
 
 
 @dataclass(frozen=True)
@@ -130,7 +126,8 @@ class PassiveAggressive:
     variant: str = "I"
 
     def __post_init__(self) -> None:
-        _require_positive("PassiveAggressive", "C", self.C, finite=False)
+        if not self.C > 0.0:
+            raise RuleError(f"PassiveAggressive: C must be a number > 0, found {self.C!r}.")
         if self.variant not in ("I", "II"):
             raise RuleError(f"PassiveAggressive: variant must be 'I' or 'II', found {self.variant!r}.")
 
@@ -144,8 +141,8 @@ class PassiveAggressive:
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
         if self.variant == "I":
-            return max(radius**2, 1.0 / self.C) / margin**2
-        return (radius**2 + 0.5 / self.C) / margin**2
+            return max(radius * radius, 1.0 / self.C) / margin / margin
+        return (radius * radius + 0.5 / self.C) / margin / margin
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,9 @@ class Custom:
     """A rule of your own: a Python function of (margin, squared norm) that returns the step.
 
     It is compiled into the same loop as the built-in rules and runs at their speed. Keep to arithmetic and `math`:
-    what numba can compile. A step that is negative, NaN or infinite stops the run with a `RuleError`.
+    what numba can compile; values of globals are taken as they are when it is. A step that is negative, NaN or infinite
+    stops the run with a `RuleError`. Learning starts from zero weights, where every margin is 0: a rule that does
+    nothing there never starts.
 
     Parameters
     ----------

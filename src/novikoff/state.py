@@ -35,6 +35,7 @@ class State:
     measures: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 0.0, np.inf]))
     trace: Trace = field(default_factory=Trace)
     passes: int = 0
+    is_bounded: bool = True  # one learner's run from zero weights, as the mistake bounds suppose
 
     @property
     def n_features(self) -> int:
@@ -81,8 +82,13 @@ class State:
             measures[SQUARED_RADIUS] *= 2.0
             measures[SQUARED_NORM] *= 2.0 * scale**2
             measures[STEP_SUM] *= scale
-            grown = self._each(lambda weights: weights.split(scale), history=history, measures=measures,
-                               trace=self.trace.scaled(np.sqrt(2.0) * scale))  # fmt: skip
+            grown = self._each(
+                lambda weights: weights.split(scale),
+                history=history,
+                measures=measures,
+                trace=self.trace.scaled(np.sqrt(2.0) * scale),
+                is_bounded=self.is_bounded and scale == 1.0,
+            )
         places = np.arange(grown.n_classes)
         history = grown.history.recoded(places + (places >= at)) if grown.history is not None else None
         return grown._each(lambda weights: weights.with_class(at), history=history)

@@ -24,7 +24,8 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise  # click leaves quietly when the reader of a pipe has gone
         except OSError as error:
-            raise click.ClickException(f"{error.filename}: {error.strerror}") from error
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{error.strerror or error}") from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -167,7 +167,7 @@ def _write_csv(path: Path, names: list[str], X: np.ndarray, y: np.ndarray) -> No
     writer.writerows([digit, *map(int, pixels)] for digit, pixels in zip(y.tolist(), X.tolist(), strict=True))
     content = text.getvalue().encode()
     if path.exists():
-        if path.read_bytes() != content:
+        if not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
             raise DataError(f"{path} exists and is not the file this demo writes; name another with --csv.")
         return
     write_whole(path, content)

@@ -14,6 +14,8 @@ from novikoff.rows import Rows, names_of, rows_of_dicts
 
 __all__ = ["TakesRows"]
 
+_AS_DICTS = {"pandas": "to_dict", "polars": "to_dicts"}  # how tables with names give them back, row by row
+
 
 def is_dicts(X: Any) -> bool:
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
@@ -29,6 +31,9 @@ class TakesRows:
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
         y = _check_y(y, multi_output=False, y_numeric=False)
+        if y.dtype.kind == "f" and (y != np.floor(y)).any():
+            raise DataError("Unknown label type: continuous. A classifier expects discrete classes; for numbers to be "
+                            "classes, make them strings.")  # fmt: skip
         X = X if reset else self._as_dicts_if_named(X)
         if is_dicts(X):
             check_consistent_length(X, y)
@@ -56,11 +61,15 @@ class TakesRows:
 
     def _as_dicts_if_named(self, X: Any) -> Any:
         """Columns of a model that has learned from dicts are found by name, never by position."""
-        if is_dicts(X) or self._model.vocabulary is None or hasattr(self, "feature_names_in_"):
+        vocabulary = self._model.vocabulary
+        if is_dicts(X) or vocabulary is None or len(vocabulary) == len(getattr(self, "feature_names_in_", ())):
             return X
-        if not hasattr(X, "columns"):
-            raise DataError("This model knows its features by name; pass dicts or a DataFrame.")
-        return X.to_dict(orient="records")
+        for library, method in _AS_DICTS.items():
+            if type(X).__module__.partition(".")[0] == library:
+                if len(set(X.columns)) < X.shape[1]:
+                    raise DataError("Two columns of X have the same name; rename one of them.")
+                return getattr(X, method)(**({"orient": "records"} if library == "pandas" else {}))
+        raise DataError("This model knows its features by name; pass a list of dicts or a DataFrame.")
 
     def _vocabulary(self) -> dict[str, int]:
         vocabulary = self._model.vocabulary

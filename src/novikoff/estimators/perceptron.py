@@ -13,13 +13,12 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 
 from novikoff import hypotheses, rules
 from novikoff.batch import ORDERS, Run, cycle
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import TakesRows
-from novikoff.labels import encode
+from novikoff.labels import Labels, encode
 from novikoff.learner import TIES, Learner
 from novikoff.ledger import Ledger
 from novikoff.model import Model
@@ -72,9 +71,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     raw_coef_, raw_intercept_ : ndarray
         The weights that learning goes on from, whatever the hypothesis.
     n_iter_ : int
-        Passes made by `fit`.
+        Passes made by the last `fit`.
     converged_ : bool
-        Whether the last pass made no mistake: the training data is perfectly classified by the raw weights.
+        Whether the last `fit` ended with a pass without mistakes, and the raw weights classify all its rows.
     ledger_ : Ledger
         Examples, mistakes, radius, norm, certified bound on the margin.
     n_features_in_ : int
@@ -162,12 +161,11 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """
         rows, y, names = self._rows_and_labels(X, y, reset=True)
         classes, codes = encode(y, self._classes_in_advance())
-        check_classification_targets(classes)
         if len(classes) < 2:
             raise DataError("The number of classes has to be greater than one; the data contains only one class: "
                             f"{classes[0]!r}.")  # fmt: skip
         learner = self._make_learner(rows.n_features)
-        model = Model(learner, classes.tolist(), learner.init(rows.n_features, len(classes)), names)
+        model = Model(learner, Labels(classes.tolist(), classes), learner.init(rows.n_features, len(classes)), names)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         context = self._init_callback_context(max_subtasks=self.max_iter)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
@@ -211,15 +209,24 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self
         """
         first = not hasattr(self, "_model")
+        if not first:
+            self._follow_parameters()
         rows, y, names = self._rows_and_labels(X, y, reset=first)
-        check_classification_targets(encode(y)[0])
         model = self._started(rows.n_features, classes)
         model.learn_rows(rows, y, names)
         self._model = model
         return self
 
+    def _follow_parameters(self) -> None:
+        """Obey set_params between blocks, as far as what has been learned allows."""
+        now, wanted = self._model.learner, self._make_learner(self._model.n_features)
+        if (now.hypothesis, now.fit_intercept) != (wanted.hypothesis, wanted.fit_intercept):
+            raise DataError("hypothesis and fit_intercept cannot change once learning has begun; fit starts anew.")
+        if (now.rule, now.ties) != (wanted.rule, wanted.ties):
+            self._model.follow(wanted)
+
     def learn_one(self, x: Any, y: Any) -> Perceptron:
-        """Learn from one example.
+        """Learn from one example, by the parameters that learning began with.
 
         Parameters
         ----------
@@ -353,6 +360,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
             separator=None if self.separator is None else _unit(self.separator, n_features, self.fit_intercept),
         )
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -362,7 +372,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weights:
     """A separator as a user writes it, [b, w1, ...] or [w1, ...], as weights of length 1."""
     u = np.atleast_2d(np.asarray(separator, float))
-    if n_features is None or u.shape[1] != n_features + fit_intercept:
+    if n_features is None:
+        raise DataError("A separator needs columns to stand for: pass arrays, not dicts.")
+    if u.shape[1] != n_features + fit_intercept:
         raise DataError(f"separator must have {n_features} weights{' after its intercept' if fit_intercept else ''}, "
                         f"one for each column of an array; found shape {np.shape(separator)}.")  # fmt: skip
     length = np.linalg.norm(u)
@@ -374,10 +386,11 @@ def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weight
 
 
 def _warn(run: Run, n_rows: int) -> None:
+    found = f"{run.mistakes_left} mistakes" if run.mistakes_left else f"{run.updates_left} updates"
     warnings.warn(
-        f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
-        f"{run.last_mistakes} mistakes on {n_rows} rows. If no half-space separates the classes no number of passes "
-        "will do: use hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
+        f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made {found} on "
+        f"{n_rows} rows. If no half-space separates the classes no number of passes will do: use "
+        "hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
         ConvergenceWarning,
         stacklevel=4,
     )

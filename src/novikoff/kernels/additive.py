@@ -39,7 +39,7 @@ UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at
 LARGEST = 1e290  # squared norms beyond this could overflow a score within 1e18 mistakes
 SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
 
-_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as the product
+_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
 
 @part
@@ -57,16 +57,17 @@ def row_dot(data, indices, indptr, i, w):
 @part_in_order
 def sparse_dot(data, indices, lo, hi, w):
     """Return <w, x> for the row stored at lo..hi-1, in four partial sums: no load waits for the sum before it."""
-    x, at = data[lo:hi], indices[lo:hi]
     s0 = s1 = s2 = s3 = 0.0
-    whole = x.size - x.size % 4
-    for p in range(0, whole, 4):
-        s0 += x[p] * w[_u(at[p])]
-        s1 += x[p + 1] * w[_u(at[p + 1])]
-        s2 += x[p + 2] * w[_u(at[p + 2])]
-        s3 += x[p + 3] * w[_u(at[p + 3])]
-    for p in range(whole, x.size):
-        s0 += x[p] * w[_u(at[p])]
+    p, end = _u(lo), _u(hi)
+    while p + _u(4) <= end:
+        s0 += data[p] * w[_u(indices[p])]
+        s1 += data[p + _u(1)] * w[_u(indices[p + _u(1)])]
+        s2 += data[p + _u(2)] * w[_u(indices[p + _u(2)])]
+        s3 += data[p + _u(3)] * w[_u(indices[p + _u(3)])]
+        p += _u(4)
+    while p < end:
+        s0 += data[p] * w[_u(indices[p])]
+        p += _u(1)
     return (s0 + s2) + (s1 + s3)
 
 
@@ -77,10 +78,10 @@ def row_add(data, indices, indptr, i, tau, w):
         for j in range(w.shape[0]):
             w[j] += tau * data[i, j]
     else:
-        x = data[indptr[i] : indptr[i + 1]]
-        at = indices[indptr[i] : indptr[i + 1]]
-        for p in range(x.size):
-            w[_u(at[p])] += tau * x[p]
+        p, end = _u(indptr[i]), _u(indptr[i + 1])
+        while p < end:
+            w[_u(indices[p])] += tau * data[p]
+            p += _u(1)
 
 
 @part
@@ -173,8 +174,9 @@ def binary_pass(
     squared_radius = measures[SQUARED_RADIUS]
     logged = 0
     position = start
+    offset = constant * bias[0]
     while position < stop:
-        i = order[position] if order.size else position
+        i = _u(order[position] if order.size else position)
         if sqnorms[i] < 0.0:
             q = row_squared_norm(data, indices, indptr, i, n_features)
             if not q <= LARGEST:
@@ -182,16 +184,15 @@ def binary_pass(
             sqnorms[i] = q
         q = sqnorms[i] + constant
         y = 2.0 * codes[i] - 1.0
-        margin = y * (row_dot(data, indices, indptr, i, w) + constant * bias[0])
+        margin = y * (row_dot(data, indices, indptr, i, w) + offset)
+        squared_radius = max(squared_radius, q)
         if rule == PERCEPTRON and margin > 0.0:  # most rows: said early, it saves a tenth of the time
-            squared_radius = max(squared_radius, q)
             position += 1
             continue
         mistake = margin < 0.0 or (margin == 0.0 and y != tie)
         tau = step_size(rule, knob, margin, q, mistake)
         if not (0.0 <= tau < np.inf):
             break
-        squared_radius = max(squared_radius, q)
         if mistake or tau > 0.0:
             counts[MISTAKES] += mistake
             end_run(position - fresh, w, bias, pocket, pocket_bias, counts)
@@ -199,6 +200,7 @@ def binary_pass(
         if tau > 0.0:
             row_add(data, indices, indptr, i, tau * y, w)
             bias[0] += tau * y * constant
+            offset = constant * bias[0]
             if sums_bias.size:
                 age = np.float64(seen + position)
                 row_add(data, indices, indptr, i, age * tau * y, sums)
@@ -271,8 +273,20 @@ def end_run(run, w, bias, pocket, pocket_bias, counts):
     """These weights have ended a run of right answers; pocket them if none ran longer (Gallant's pocket)."""
     if pocket_bias.size and run > counts[BEST_RUN]:
         counts[BEST_RUN] = run
-        pocket[:] = w
-        pocket_bias[:] = bias
+        copy_into(pocket, w)
+        copy_into(pocket_bias, bias)
+
+
+@part
+def copy_into(to, source):
+    """to[:] = source, in loops: numba's own assignment takes seconds to compile."""
+    if to.ndim == 2:
+        for a in range(to.shape[0]):
+            for b in range(to.shape[1]):
+                to[a, b] = source[a, b]
+    else:
+        for a in range(to.shape[0]):
+            to[a] = source[a]
 
 
 @part
