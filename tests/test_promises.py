@@ -183,6 +183,21 @@ def test_a_learner_takes_names_and_checks_them():
         Learner().merge([Learner().init(2), Learner(hypothesis="voted").init(2)])
 
 
+def test_rules_that_cannot_be_one_at_a_time():
+    for rule in (lambda m: 1.0, returns_nothing):
+        with pytest.raises(RuleError, match="must take .* return a number"):
+            nk.Perceptron(rule).learn_one({"a": 1.0}, 1)
+
+
+def test_what_is_printed_is_not_below_the_bound():
+    rng = np.random.default_rng(0)
+    for seed in range(50):
+        rows, labels = separable(seed)
+        ledger = nk.Perceptron().partial_fit(rows * rng.uniform(0.1, 1000.0), labels).ledger_
+        printed = float(repr(ledger).split("at most ")[1].split()[0])
+        assert ledger.margin_at_most <= printed <= ledger.margin_at_most * (1.0 + 1e-5)
+
+
 @pytest.mark.parametrize("positions", [(0, 7), (-1, 6), (4, 3)])
 def test_positions_outside_the_rows(positions):
     learner = Learner()

@@ -172,7 +172,7 @@ class Ledger:
                  ("radius R", f"{self.radius:.6g}"),
                  ("norm |w|", f"{self.norm:.6g}")]  # fmt: skip
         if self.margin_at_most is not None:
-            lines.append(("margin", f"at most {self.margin_at_most:.6g}   (certified: |w| / sum of steps)"))
+            lines.append(("margin", f"at most {_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)"))
         if self.mistake_bound is not None:
             lines.append(("known margin", f"{self.margin:.6g}"))
             left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"
@@ -189,3 +189,11 @@ class Ledger:
             for name, value in self._lines()
         )
         return f"<table><caption>Ledger</caption>{cells}</table>"
+
+
+def _rounded_up(value: float) -> str:
+    """Six digits that are not below the value: what is printed must be as true as what was computed."""
+    text = f"{value:.6g}"
+    if float(text) >= value:
+        return text
+    return f"{value + 10.0 ** (math.floor(math.log10(value)) - 5):.6g}"

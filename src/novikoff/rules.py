@@ -170,8 +170,13 @@ class Custom:
     function: Callable[[float, float], float]
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
-        tau = self.function(margin, squared_norm)
-        if not 0.0 <= tau < math.inf:
+        try:
+            tau = self.function(margin, squared_norm)
+            is_step = 0.0 <= tau < math.inf
+        except TypeError as error:
+            raise RuleError(f"The rule {self.function!r} must take (margin, squared_norm) and return a number: "
+                            f"{error}.") from error  # fmt: skip
+        if not is_step:
             raise bad_step(tau, margin, squared_norm)
         return tau
 

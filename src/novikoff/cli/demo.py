@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,7 +119,7 @@ class _Lines:
         self.examples, self.mistakes = ledger.examples, ledger.mistakes
         click.echo(
             f"{ledger.examples:>9,} {ledger.mistakes:>9,} {since:>11.3f} {ledger.error_rate:>7.3f} {ledger.norm:>8.2f} "
-            f"{ledger.margin_at_most or 0.0:>15.4f} {self.allowed - ledger.mistakes:>15,}"
+            f"{math.ceil((ledger.margin_at_most or 0.0) * 1e4) / 1e4:>15.4f} {self.allowed - ledger.mistakes:>15,}"
         )
 
     def setup(self, estimator: Any, context: Any) -> None:

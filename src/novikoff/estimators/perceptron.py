@@ -57,7 +57,8 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     random_state : int, RandomState instance or None, default=None
         For the orders "shuffled" and "random".
     classes : array-like, default=None
-        All labels there can be, if they are known before the first example: `predict_one` then never answers None.
+        Labels known before the first example; `predict_one` then never answers None. `fit` refuses any others, a
+        stream may still bring them.
     separator : array-like of shape (n_features,) or (n_features + 1,), default=None
         A known separator u, with its intercept first if there is one; for K classes one row for each. Learning
         does not use it: the ledger follows <w, u> and the margin of u, for pictures of the proof.
@@ -202,7 +203,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         y : array-like of shape (n_samples,)
             May bring labels never seen before.
         classes : array-like, default=None
-            All labels to come, if they are known. Only read at the first call.
+            Labels known before the first example. Only read at the first call.
 
         Returns
         -------
