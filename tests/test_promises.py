@@ -185,7 +185,7 @@ def test_a_learner_takes_names_and_checks_them():
 
 def test_rules_that_cannot_be_one_at_a_time():
     for rule in (lambda m: 1.0, returns_nothing):
-        with pytest.raises(RuleError, match="must take .* return a number"):
+        with pytest.raises(RuleError, match=r"must take .* return a number"):
             nk.Perceptron(rule).learn_one({"a": 1.0}, 1)
 
 
