@@ -12,6 +12,7 @@ theorem 3.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,13 +43,13 @@ class Hypothesis(Protocol):
         ...
 
 
-class _Linear:
+class _Linear(ABC):
     """A hypothesis that is one weight vector."""
 
     averages = pockets = remembers = False
 
-    def weights(self, state: State) -> Weights:
-        raise NotImplementedError
+    @abstractmethod
+    def weights(self, state: State) -> Weights: ...
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
         return linear_scores(rows, self.weights(state).laid_out(sparse=rows.is_sparse), constant)
