@@ -56,13 +56,8 @@ class TakesRows:
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
-        try:
-            return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                                 ensure_all_finite=False, reset=reset)  # fmt: skip
-        except TypeError as error:
-            if "sparse" in str(error):
-                raise  # scikit-learn's own type for data of the wrong container
-            raise DataError(f"Input X holds something that is not a number: {error}.") from error
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
+                             ensure_all_finite=False, reset=reset)  # fmt: skip
 
     def _as_dicts_if_named(self, X: Any) -> Any:
         """Columns of a model that has learned from dicts are found by name, never by position."""
