@@ -105,11 +105,7 @@ class Target:
         return f"{figure:.0%}" if self.unit == "%" else f"{figure:.3g}{self.unit}"
 
     def __str__(self) -> str:
-        if math.isinf(self.high):
-            return f"≥ {self.show(self.low)}"
-        if math.isinf(self.low):
-            return f"≤ {self.show(self.high)}"
-        return f"{self.show(self.low)} … {self.show(self.high)}"
+        return f"≥ {self.show(self.low)}" if math.isinf(self.high) else f"≤ {self.show(self.high)}"
 
 
 def at_least(value: float, unit: str = "×") -> Target:
