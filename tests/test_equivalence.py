@@ -135,6 +135,21 @@ def test_real_numbers_in_every_form(rule, n_classes, hypothesis):
         assert_same(base, feed(nk.Perceptron(rule, hypothesis), rows, y), X, rows, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("form", [lambda X: X, csr])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 3, 16, 33, 100, 257])
+def test_a_row_is_scored_and_measured_at_once_as_one_after_the_other(form, dtype, width):
+    """To the last bit: the steps of this rule depend on all bits of margin and norm."""
+    rng = np.random.default_rng(width)
+    X, y = rng.normal(size=(200, width)).astype(dtype), rng.integers(0, 2, 200)
+    learner = Learner(rules.PassiveAggressive())
+    met, measured = Rows.of(form(X)), Rows.of(form(X))
+    measured.require_numbers()
+    states = [learner.update(learner.init(width), rows, y) for rows in (met, measured)]
+    assert met.squared_norms.tolist() == measured.squared_norms.tolist()
+    assert states[0].raw.coef.tolist() == states[1].raw.coef.tolist()
+
+
 # -- blocks
 
 

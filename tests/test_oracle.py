@@ -122,13 +122,13 @@ def test_cycling(rule, hypothesis, form, n_classes, passes):
 @pytest.fixture
 def passes(monkeypatch):
     """The weights at the start of each pass, and the order in which it saw the rows."""
-    update, found = Learner.update, []
+    update, found = Learner.update_checked, []
 
     def spy(self, state, rows, codes, order, *others):
         found.append((np.column_stack([state.raw.coef, state.raw.bias]), order.tolist()))
         return update(self, state, rows, codes, order, *others)
 
-    monkeypatch.setattr(Learner, "update", spy)
+    monkeypatch.setattr(Learner, "update_checked", spy)
     return found
 
 

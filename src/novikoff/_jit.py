@@ -17,6 +17,9 @@ from types import FunctionType
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 _FLAGS: dict[str, Any] = {
     "nogil": True,
@@ -65,3 +68,27 @@ def compile_here(function: Callable[..., Any]) -> Callable[..., Any]:
 def _python_source(function: Any) -> FunctionType:
     """The Python function inside a compiled one; a plain function is its own source."""
     return getattr(function, "py_func", function)
+
+
+def _no_prefetch(array: Any, at: int) -> None:
+    """Without compilation there is nothing to be gained."""
+
+
+def _prefetch(typing: Any, array: Any, at: Any) -> tuple[Any, Callable[..., Any]]:
+    """Ask for the cache line of element `at` of a C-ordered array, counted in memory order, before it is used. Nothing
+    is read, whatever the address; numba has no name of its own for the processor's instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        address = builder.bitcast(builder.gep(start, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
+        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to be kept, data
+        return context.get_dummy_value()
+
+    return types.void(array, at), generate
+
+
+_is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+prefetch: Callable[..., Any] = intrinsic(_prefetch) if _is_compiling else _no_prefetch

@@ -47,12 +47,14 @@ def cycle(
     """
     if order == "random":
         rows.require_numbers()  # draws may miss a bad row in every pass
+    codes = learner.checked(state, rows, codes)
     ratchet = _Ratchet(learner, rows, codes) if learner.hypothesis.pockets else None
     for number in range(1, max_iter + 1):
         if ratchet is not None:
             ratchet.open(state)
         before = state.counts.copy()
-        state = learner.update(state, rows, codes, _order_of_pass(order, learner, state, rows, codes, rng))
+        visits = _order_of_pass(order, learner, state, rows, codes, rng)
+        state = learner.update_checked(state, rows, codes, visits, 0, len(rows))
         state.passes += 1
         changed = state.counts - before
         if ratchet is not None:

@@ -49,7 +49,7 @@ TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "pos
 
 GIVEN_ORDER = np.empty(0, np.int64)
 
-_CHUNK = 1 << 16  # examples per compiled call: bounds the log, and leaves room for Ctrl-C
+_CHUNK = 1 << 18  # examples per compiled call: bounds the log to 10 MB, and leaves room for Ctrl-C
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,15 +132,26 @@ class Learner:
         start, stop : int, optional
             Visit only positions start..stop-1 of that order.
         """
-        _require_width(rows, state)
-        codes, order = _integers("codes", codes), _integers("order", order)
-        _require_within("codes", codes, state.n_classes, len(rows))
+        codes, order = self.checked(state, rows, codes), _integers("order", order)
         _require_within("order", order, len(rows))
-        self.require_separator_fits(*state.raw.coef.shape)
         end = order.size or len(rows)
         stop = end if stop is None else stop
         if not 0 <= start <= stop <= end:
             raise DataError(f"Positions {start} to {stop} are not within 0 to {end}.")
+        return self.update_checked(state, rows, codes, order, start, stop)
+
+    def checked(self, state: State, rows: Rows, codes: np.ndarray) -> np.ndarray:
+        """The codes as the kernels take them; a DataError if state, rows and codes do not go together."""
+        _require_width(rows, state)
+        codes = _integers("codes", codes)
+        _require_within("codes", codes, state.n_classes, len(rows))
+        self.require_separator_fits(*state.raw.coef.shape)
+        return codes
+
+    def update_checked(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, start: int, stop: int
+    ) -> State:
+        """`update`, for who has called `checked` before the first of many passes, and makes the order itself."""
         state = state.laid_out(sparse=rows.is_sparse)
         size = min(_CHUNK, stop - start)
         log = np.empty((size, 3), np.int64), np.empty((size, 2))

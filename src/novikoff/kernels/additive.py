@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order
+from novikoff._jit import kernel, part, part_in_order, prefetch
 
 # Rules, by code: a function passed as an argument would miss the disk cache in every process.
 PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)
@@ -38,6 +38,8 @@ STEP, SQUARED_NORM_AFTER = range(2)
 UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at yet
 LARGEST = 1e290  # squared norms beyond this could overflow a score within 1e18 mistakes
 SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
+
+AHEAD = 128  # non-zeros before their turn, to ask memory for them: by measurement, it saves a tenth of the time
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
@@ -60,6 +62,8 @@ def sparse_dot(data, indices, lo, hi, w):
     s0 = s1 = s2 = s3 = 0.0
     p, end = _u(lo), _u(hi)
     while p + _u(4) <= end:
+        prefetch(data, p + _u(AHEAD))
+        prefetch(indices, p + _u(AHEAD))
         s0 += data[p] * w[_u(indices[p])]
         s1 += data[p + _u(1)] * w[_u(indices[p + _u(1)])]
         s2 += data[p + _u(2)] * w[_u(indices[p + _u(2)])]
@@ -88,20 +92,98 @@ def row_add(data, indices, indptr, i, tau, w):
 def row_squared_norm(data, indices, indptr, i, n_features):
     """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
     if a CSR row (its indices rise strictly, see rows.py) leaves the matrix."""
-    q = 0.0
     if data.ndim == 2:
+        q = 0.0
         for j in range(n_features):
             v = np.float64(data[i, j])
             q += v * v
+        return q
     else:
         lo, hi = indptr[i], indptr[i + 1]
-        if lo < hi and (indices[lo] < 0 or indices[hi - 1] >= n_features):
-            return np.nan
-        x = data[lo:hi]
-        for p in range(x.size):
-            v = np.float64(x[p])
-            q += v * v
-    return q
+        return sparse_squared_norm(data, lo, hi) if within(indices, lo, hi, n_features) else np.nan
+
+
+@part
+def within(indices, lo, hi, n_features):
+    """Whether the columns at lo..hi-1, which rise, are columns of the matrix."""
+    return lo >= hi or (indices[lo] >= 0 and indices[hi - 1] < n_features)
+
+
+@part_in_order
+def sparse_squared_norm(data, lo, hi):
+    """Return |x|^2 for the row stored at lo..hi-1, added up as in sparse_look."""
+    q0 = q1 = q2 = q3 = 0.0
+    p, end = _u(lo), _u(hi)
+    while p + _u(4) <= end:
+        v0, v1 = np.float64(data[p]), np.float64(data[p + _u(1)])
+        v2, v3 = np.float64(data[p + _u(2)]), np.float64(data[p + _u(3)])
+        q0 += v0 * v0
+        q1 += v1 * v1
+        q2 += v2 * v2
+        q3 += v3 * v3
+        p += _u(4)
+    while p < end:
+        v0 = np.float64(data[p])
+        q0 += v0 * v0
+        p += _u(1)
+    return (q0 + q2) + (q1 + q3)
+
+
+@part
+def row_look(data, indices, indptr, i, w):
+    """Return row_dot and row_squared_norm, to the last bit, of a row that memory is asked for once."""
+    if data.ndim == 2:
+        return row_dot(data, indices, indptr, i, w), row_squared_norm(data, indices, indptr, i, w.shape[0])
+    else:
+        lo, hi = indptr[i], indptr[i + 1]
+        return sparse_look(data, indices, lo, hi, w) if within(indices, lo, hi, w.shape[0]) else (0.0, np.nan)
+
+
+@part_in_order
+def sparse_look(data, indices, lo, hi, w):
+    """Return sparse_dot and sparse_squared_norm of the row stored at lo..hi-1."""
+    s0 = s1 = s2 = s3 = 0.0
+    q0 = q1 = q2 = q3 = 0.0
+    p, end = _u(lo), _u(hi)
+    while p + _u(4) <= end:
+        prefetch(data, p + _u(AHEAD))
+        prefetch(indices, p + _u(AHEAD))
+        v0, v1 = np.float64(data[p]), np.float64(data[p + _u(1)])
+        v2, v3 = np.float64(data[p + _u(2)]), np.float64(data[p + _u(3)])
+        s0 += v0 * w[_u(indices[p])]
+        s1 += v1 * w[_u(indices[p + _u(1)])]
+        s2 += v2 * w[_u(indices[p + _u(2)])]
+        s3 += v3 * w[_u(indices[p + _u(3)])]
+        q0 += v0 * v0
+        q1 += v1 * v1
+        q2 += v2 * v2
+        q3 += v3 * v3
+        p += _u(4)
+    while p < end:
+        v0 = np.float64(data[p])
+        s0 += v0 * w[_u(indices[p])]
+        q0 += v0 * v0
+        p += _u(1)
+    return (s0 + s2) + (s1 + s3), (q0 + q2) + (q1 + q3)
+
+
+@part
+def rows_ahead(data, n_features, order):
+    """Return how many rows before its turn to ask memory for a row, 0 for never. By measurement: dense rows of middling
+    length are read faster than the processor guesses what comes next; it has time to guess shorter and longer ones."""
+    size = n_features * data.itemsize
+    if data.ndim == 2 and order.size == 0 and 128 <= size <= 1024:
+        return 1 + 2048 // size
+    return 0
+
+
+@part
+def prefetch_row(data, i, n_features):
+    """Ask memory for dense row i."""
+    at, end = _u(i) * _u(n_features), _u(i + 1) * _u(n_features)
+    while at < end:
+        prefetch(data, at)
+        at += _u(64 // data.itemsize)  # a cache line
 
 
 @part
@@ -175,16 +257,22 @@ def binary_pass(
     logged = 0
     position = start
     offset = constant * bias[0]
+    ahead = rows_ahead(data, n_features, order)
     while position < stop:
         i = _u(order[position] if order.size else position)
-        if sqnorms[i] < 0.0:
-            q = row_squared_norm(data, indices, indptr, i, n_features)
+        if ahead:
+            prefetch_row(data, min(position + ahead, stop - 1), n_features)
+        q = sqnorms[i]
+        if q < 0.0:
+            s, q = row_look(data, indices, indptr, i, w)
             if not q <= LARGEST:
                 break
             sqnorms[i] = q
-        q = sqnorms[i] + constant
+        else:
+            s = row_dot(data, indices, indptr, i, w)
+        q += constant
         y = 2.0 * codes[i] - 1.0
-        margin = y * (row_dot(data, indices, indptr, i, w) + offset)
+        margin = y * (s + offset)
         squared_radius = max(squared_radius, q)
         if rule == PERCEPTRON and margin > 0.0:  # most rows: said early, it saves a tenth of the time
             position += 1
