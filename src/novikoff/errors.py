@@ -3,7 +3,8 @@
     NovikoffError
     ├── DataError            (ValueError)   rows or labels that cannot be learned from
     ├── RuleError            (ValueError)   an update rule that is unknown or misbehaves
-    └── MergeError           (ValueError)   states that do not belong together
+    ├── MergeError           (ValueError)   states that do not belong together
+    └── CertificateError     (ValueError)   a claim about data that is false
 
 Each class is also the built-in that callers would catch. The message says what is wrong, where, what was
 found and what to do. Rejected data changes nothing: the learner is as it was before the call.
@@ -11,7 +12,7 @@ found and what to do. Rejected data changes nothing: the learner is as it was be
 
 from __future__ import annotations
 
-__all__ = ["DataError", "MergeError", "NovikoffError", "RuleError"]
+__all__ = ["CertificateError", "DataError", "MergeError", "NovikoffError", "RuleError"]
 
 
 class NovikoffError(Exception):
@@ -28,3 +29,7 @@ class RuleError(NovikoffError, ValueError):
 
 class MergeError(NovikoffError, ValueError):
     """States of different learners or shapes cannot be merged."""
+
+
+class CertificateError(NovikoffError, ValueError):
+    """A certificate claims what is not true of the data it is checked against."""

@@ -11,12 +11,12 @@ all it has seen. For steps tau other than 1, k on the left is their sum, because
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from novikoff.readable import Readable
 from novikoff.rules import Perceptron, Rule
 
 __all__ = ["Ledger", "Trace"]
@@ -82,8 +82,8 @@ class Trace:
         raise AttributeError(name)
 
 
-@dataclass(frozen=True, eq=False)
-class Ledger:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ledger(Readable):
     """Mistakes made, and what the theorems say of them.
 
     Attributes
@@ -178,17 +178,6 @@ class Ledger:
             left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"
             lines.append(("mistake bound", f"{self.mistake_bound:,.1f}{left}"))
         return lines
-
-    def __repr__(self) -> str:
-        return "\n".join(["Ledger", *(f"  {name:<14} {value}" for name, value in self._lines())])
-
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
-            for name, value in self._lines()
-        )
-        return f"<table><caption>Ledger</caption>{cells}</table>"
 
 
 def _rounded_up(value: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from novikoff import __version__
+from novikoff.cli.certify import certify
 from novikoff.cli.demo import demo
 from novikoff.errors import NovikoffError
 
@@ -33,8 +34,10 @@ class _Commands(click.Group):
 def main() -> None:
     """Linear learning that predicts while it learns, and proves what it can and cannot do.
 
-    Start with `novikoff demo`: two minutes, no data of your own needed.
+    Start with `novikoff demo`: two minutes, no data of your own needed. Then ask `novikoff certify` whether a table of
+    yours is linearly separable.
     """
 
 
+main.add_command(certify)
 main.add_command(demo)

@@ -1,0 +1,257 @@
+"""novikoff certify: is this table linearly separable, and which rows prove it?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from novikoff.tables import Table
+    from novikoff.theory.certificates import Certificate, Verdicts
+    from novikoff.theory.fewest import FewestErrors
+
+_PICTURES = (".png", ".svg", ".pdf")
+_MOST_LABELS = 100  # more make thousands of pairs, and are hardly classes
+_INSEPARABLE = 3  # the exit code that --exit-code asks for
+
+_EPILOG = """\b
+Examples:
+  novikoff certify flowers.csv                     the last column holds the labels
+  novikoff certify votes.csv --target party        a column by name, or by number from 1
+  novikoff certify votes.csv --drop-missing        leave out rows with empty cells, ? or NA
+  novikoff certify flowers.csv --positive setosa   one class against the rest, in detail
+  novikoff certify mail.svm.gz --json              the whole proof, for a program to check
+  novikoff certify flowers.csv --positive setosa --plot setosa.png
+  cut -d, -f2- people.csv | novikoff certify -     from a pipe
+"""
+
+
+def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in _PICTURES:
+        raise click.BadParameter(f"{str(path)!r} does not end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}.")
+    return path
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--target", metavar="COLUMN", help="Column of the labels, by name or number from 1.  [default: the last]")
+@click.option("--positive", metavar="LABEL", help="Ask only about this label against the rest.")
+@click.option("--no-intercept", is_flag=True, help="Only rules through 0: no constant besides the columns.")
+@click.option("--drop", metavar="COLUMN", multiple=True,
+              help="Leave a column out, such as one that counts the rows. May be repeated.")  # fmt: skip
+@click.option("--drop-missing", is_flag=True, help="Leave out rows with missing cells: empty, ?, NA, N/A, NaN, null.")
+@click.option("--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]")
+@click.option("--format", type=click.Choice(["csv", "svmlight"]), help="What the file holds.  [default: found out]")
+@click.option("--errors/--no-errors", default=True, show_default=True, help="Bound the errors of the best linear rule.")
+@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(min=0.0), default=10.0, show_default=True,
+              help="How long to sharpen that bound.")  # fmt: skip
+@click.option("--verify/--no-verify", default=True, show_default=True, help="Check the proof by independent code.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), callback=_picture,
+              help="Draw it: .png, .svg or .pdf.")  # fmt: skip
+@click.option("--exit-code", is_flag=True, help=f"Exit with {_INSEPARABLE}, not 0, if not separable.")
+def certify(
+    file: Path, positive: str | None, no_intercept: bool, errors: bool, time_limit: float,
+    verify: bool, as_json: bool, plot: Path | None, exit_code: bool, **reading: Any,
+) -> None:  # fmt: skip
+    """Is a table linearly separable? The verdict comes with its proof.
+
+    FILE is CSV, TSV or svmlight, plain or packed with gzip or bzip2; - is the standard input. Columns of words become
+    columns of 0 and 1, one per value.
+
+    \b
+    SEPARABLE       a linear rule that gets every row right, its margin, and how
+                    many mistakes a perceptron can make on the way to such a rule
+    NOT SEPARABLE   a few rows that no linear rule can all get right, and how
+                    few errors a linear rule can make at best
+
+    More than two labels give a verdict for each against the rest, and for each pair.
+
+    The verdict is exact for the numbers as they are read, which is in double precision.
+    """
+    if plot is not None:
+        _require_matplotlib(plot)
+    with _waiting(f"Reading {file}"):
+        table = _read(file, **reading)
+    label = None if positive is None else _label(positive, table)
+    _require_classes(table, label, plot)
+    found = _decide(table, not no_intercept, label)
+    if verify:
+        _verify(table, found)
+    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found else None
+    if as_json:
+        from novikoff.cli.proofs import as_text
+
+        click.echo(as_text(str(file), table, found, fewest, verify))
+    else:
+        _print(file, table, found, fewest, verify, reading["target"] is not None)
+    if plot is not None:
+        _draw(plot, table, found)
+    if exit_code and not found:
+        sys.exit(_INSEPARABLE)
+
+
+def _read(file: Path, **reading: Any) -> Table:
+    from novikoff.tables import read_table
+
+    if str(file) == "-":
+        return read_table(sys.stdin.buffer.read(), "standard input", **reading)
+    return read_table(file.read_bytes(), str(file), **reading)
+
+
+def _label(wanted: str, table: Table) -> Any:
+    """The label that a person has typed."""
+    import difflib
+
+    from novikoff.cli.words import listed
+    from novikoff.errors import DataError
+    from novikoff.labels import encode
+
+    labels = encode(table.y)[0].tolist()
+    for label in labels:
+        if wanted == str(label) or (not isinstance(label, str) and _as_float(wanted) == label):
+            return label
+    near = difflib.get_close_matches(wanted, map(str, labels))
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    known = listed(list(map(repr, labels)))
+    raise DataError(f"No row is labelled {wanted!r} (--positive).{hint} The labels are {known}.")
+
+
+def _as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _require_classes(table: Table, positive: Any, plot: Path | None) -> None:
+    from novikoff.errors import DataError
+    from novikoff.labels import encode
+
+    count = len(encode(table.y)[0])
+    if positive is None and count > _MOST_LABELS:
+        raise DataError(f"Found {count:,} different labels in {len(table.y):,} rows, more than {_MOST_LABELS}: name "
+                        "the column of the labels with --target, or ask about one label with --positive.")  # fmt: skip
+    if positive is None and count > 2 and plot is not None:
+        raise DataError(f"A picture shows one question, and {count} labels make many: choose one with --positive.")
+
+
+def _require_matplotlib(plot: Path) -> None:
+    if find_spec("matplotlib") is None:
+        raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
+    if not plot.parent.is_dir():
+        raise click.ClickException(f"{plot}: there is no folder {str(plot.parent)!r}.")
+
+
+def _decide(table: Table, fit_intercept: bool, positive: Any) -> Certificate | Verdicts:
+    """What nk.certify answers, saying which of many questions it has come to."""
+    from itertools import combinations
+
+    from novikoff.labels import encode
+    from novikoff.theory.certificates import Question, Verdicts
+    from novikoff.theory.separability import certify, certify_signs, read_data
+
+    names = encode(table.y)[0].tolist()
+    if positive is not None or len(names) <= 2:
+        with _waiting("Looking for a separator, or for rows that allow none"):
+            return certify(table.X, table.y, fit_intercept=fit_intercept, positive=positive)
+    rows, labels = read_data(table.X, table.y)
+    total = len(names) * (len(names) + 1) // 2
+    with _waiting(f"Answering {total:,} questions") as update:
+
+        def ask(number: int, question: Question) -> Certificate:
+            update(f"Question {number:,} of {total:,}: {question}")
+            return certify_signs(rows, question.signs(labels), question)
+
+        against_rest = {
+            name: ask(number, Question(name, None, fit_intercept, one_against_rest=True))
+            for number, name in enumerate(names, start=1)
+        }
+        pairs = {
+            pair: ask(number, Question(pair[1], pair[0], fit_intercept))
+            for number, pair in enumerate(combinations(names, 2), start=len(names) + 1)
+        }
+    return Verdicts(against_rest, pairs)
+
+
+def _verify(table: Table, found: Certificate | Verdicts) -> None:
+    from novikoff.theory.certificates import Verdicts
+
+    proofs = list(found.values()) if isinstance(found, Verdicts) else [found]
+    with _waiting("Checking the proof in exact arithmetic") as update:
+        for number, proof in enumerate(proofs, start=1):
+            update(f"Checking proof {number:,} of {len(proofs):,} in exact arithmetic")
+            proof.verify(table.X, table.y)
+
+
+def _fewest_errors(table: Table, found: Certificate | Verdicts, time_limit: float, verify: bool) -> FewestErrors | None:
+    """For one question only: with many labels it would take many times as long."""
+    from novikoff.theory.certificates import Certificate
+
+    if not isinstance(found, Certificate):
+        return None
+    from novikoff.theory.fewest import fewest_errors
+
+    question, what = found.question, f"Looking for the fewest errors, {time_limit:g} s or until Ctrl-C"
+    with _waiting(what) as update:
+        fewest = fewest_errors(
+            table.X, table.y, fit_intercept=question.fit_intercept,
+            positive=question.positive if question.one_against_rest else None, time_limit=time_limit,
+            progress=lambda lower, upper: update(f"{what}: between {lower:,} and {upper:,}"),
+        )  # fmt: skip
+    if verify:
+        with _waiting("Checking these bounds in exact arithmetic"):
+            fewest.verify(table.X, table.y)
+    return fewest
+
+
+def _print(
+    file: Path, table: Table, found: Certificate | Verdicts, fewest: FewestErrors | None, verified: bool, chosen: bool
+) -> None:
+    from rich.console import Console
+
+    from novikoff.cli.words import Report
+    from novikoff.theory.certificates import Certificate
+
+    report = Report(Console(highlight=False), table)
+    report.opening("standard input" if str(file) == "-" else str(file), chosen)
+    if isinstance(found, Certificate):
+        report.verdict(found)
+    else:
+        report.verdicts(found)
+    if fewest is not None:
+        report.errors(fewest)
+    if verified:
+        report.say("\nThe proofs were checked again in exact arithmetic, by code that shares nothing with the search.")
+
+
+def _draw(plot: Path, table: Table, found: Any) -> None:
+    import io
+
+    from novikoff.files import write_whole
+    from novikoff.plots import PlaneDisplay
+
+    figure = PlaneDisplay.from_certificate(found, table.X, table.y, feature_names=table.names).figure_
+    content = io.BytesIO()
+    figure.savefig(content, format=plot.suffix[1:].lower())
+    write_whole(plot, content.getvalue())
+    click.echo(f"Drawn in {plot}.", err=True)
+
+
+@contextmanager
+def _waiting(what: str) -> Iterator[Callable[[str], None]]:
+    """Say what is going on, on a terminal; the line goes away when it is done. Yields what changes it."""
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(f"{what} ...")) as status:
+        yield lambda words: status.update(Text(f"{words} ..."))

@@ -1,0 +1,368 @@
+"""PlaneDisplay: a half-space, its margin, or the proof that there is none, in the plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.errors import DataError
+from novikoff.plots.picture import Boundary, Marked, Window, Witness, scatter, sum_of
+from novikoff.plots.projection import Points, matrix, project, sample
+from novikoff.plots.style import GREY, label_of, new_axes, number
+from novikoff.theory.certificates import Inseparable, Question, Separable
+
+__all__ = ["PlaneDisplay"]
+
+_ARTISTS = ("points_", "regions_", "boundary_", "normal_", "band_",
+            "rings_", "crosses_", "hulls_", "common_", "legend_")  # fmt: skip
+_RATIO = 1.3  # width to height of the axes in a new figure, nearly
+_LOPSIDED = 12.0  # features whose ranges differ by more are not drawn to the same scale: one would vanish
+
+
+@dataclass(eq=False, repr=False)
+class PlaneDisplay:
+    """Two classes in the plane, with the half-space that parts them or the rows that show that none can.
+
+    Make one with `from_estimator`, `from_certificate` or `from_half_space`. Two features are drawn to the same scale,
+    so that w is seen to be perpendicular to the boundary; if their ranges differ too much for that, w is left out.
+    With more features, rows are projected on w, where distances from the boundary are true, and on the direction of
+    largest remaining variance. Of more than 5,000 rows a random 5,000 are drawn, and the legend says so; rows of a
+    proof are never left out.
+
+    Attributes
+    ----------
+    points : Points
+        Where the rows are drawn, and the score in the picture: <normal, p> + offset.
+    signs : ndarray of shape (n,)
+        The side each row should be on; 0 if it has no label.
+    names : tuple of (sign, name)
+        What the legend calls the classes.
+    title, note : str
+    boundary : Boundary or None
+        The line, with its band.
+    ringed, crossed : Marked or None
+        Support or witness rows; rows that are not on their side.
+    witness : Witness or None
+        Hulls of witness rows, and the point in them that proves that no half-space will do.
+    limits : tuple of two ranges
+        What to show of each axis; None for everything.
+    ax_, figure_ : matplotlib Axes and Figure
+    points_, regions_, boundary_, normal_, band_, rings_, crosses_, hulls_, common_, legend_ : matplotlib artists
+        What was drawn; None where there was nothing to draw.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import novikoff as nk
+    >>> from novikoff.plots import PlaneDisplay
+    >>> X, y = [[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], [-1, 1, 1, -1, -1, 1]
+    >>> clf = nk.Perceptron(fit_intercept=False).fit(X, y)
+    >>> display = PlaneDisplay.from_estimator(clf, X, y, ax=Figure().subplots())
+    >>> display.boundary.normal, display.boundary.margin
+    (array([3., 1.]), 1.0)
+    """
+
+    points: Points
+    signs: np.ndarray
+    names: tuple[tuple[int, str], ...]
+    title: str
+    note: str | None = None
+    boundary: Boundary | None = None
+    ringed: Marked | None = None
+    crossed: Marked | None = None
+    witness: Witness | None = None
+    limits: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
+
+    @classmethod
+    def from_estimator(
+        cls, clf: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None, **kwargs: Any
+    ) -> PlaneDisplay:
+        """Draw the boundary of a fitted linear classifier of two classes, and rows with their labels.
+
+        If every row is on its side, a band reaches to the nearest; otherwise the rows that are not are crossed.
+
+        Parameters
+        ----------
+        clf : estimator
+            With `coef_`, `intercept_` and two `classes_`: ours, or any linear classifier of scikit-learn.
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        feature_names : sequence of str, default=None
+            For the axes; by default the columns of a DataFrame.
+        **kwargs
+            For `Axes.scatter`.
+
+        Returns
+        -------
+        PlaneDisplay
+        """
+        classes = np.asarray(clf.classes_)
+        if len(classes) != 2:
+            raise DataError(f"A plane has two sides, the estimator {len(classes)} classes. Draw a pair of them: fit on "
+                            "the rows of two classes, or pass one of the certificates of certify(X, y) to "
+                            "from_certificate.")  # fmt: skip
+        X, names = matrix(X, feature_names)
+        w, intercept = _half_space(clf.coef_, clf.intercept_, X.shape[1])
+        signs = _signs(y, classes, X.shape[0])
+        scores = signs * (X @ w + intercept)
+        wrong = np.flatnonzero(scores <= 0.0)
+        nearest = wrong[:0] if len(wrong) else np.flatnonzero(scores <= scores.min() * (1.0 + 1e-9))
+        rows = sample(np.arange(len(signs)), nearest)
+        points = project(X[rows], w, intercept, names)
+        margin = None if len(wrong) else float(scores.min())
+        boundary = Boundary(points.normal, points.offset, r"$w \cdot x + b$", "$w$", margin, "no row is nearer")
+        seen = np.flatnonzero(np.isin(rows, wrong))
+        return cls(
+            points, signs[rows], _named(*classes),
+            f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side",
+            _note(len(rows), len(signs)), boundary,
+            ringed=Marked(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
+            crossed=Marked(seen, "not on its side") if len(seen) else None,
+        ).plot(ax, **kwargs)  # fmt: skip
+
+    @classmethod
+    def from_certificate(
+        cls, certificate: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None, **kwargs: Any
+    ) -> PlaneDisplay:
+        """Draw what `certify` has found about the rows X with labels y.
+
+        Separable: w*, the band without rows around its boundary, and the support rows on the edges of the band.
+        Inseparable: the witness rows of each class joined to a hull, and a point that is in both hulls. Without an
+        intercept y x is drawn instead of x, and the hull of the witness rows around 0.
+
+        Parameters
+        ----------
+        certificate : Separable or Inseparable
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            The rows that were certified.
+        y : array-like of shape (n_samples,)
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        feature_names : sequence of str, default=None
+            For the axes; by default the columns of a DataFrame.
+        **kwargs
+            For `Axes.scatter`.
+
+        Returns
+        -------
+        PlaneDisplay
+        """
+        if not isinstance(certificate, Separable | Inseparable):
+            raise DataError(f"Expected the certificate of one question, found {type(certificate).__name__}. For many "
+                            "classes pass one of them: certify(X, y)['a', 'b'].")  # fmt: skip
+        X, names = matrix(X, feature_names)
+        signs = certificate.question.signs(y)
+        if X.shape != (certificate.n_rows, certificate.n_features) or len(signs) != certificate.n_rows:
+            raise DataError(f"The certificate speaks of {certificate.n_rows} rows with {certificate.n_features} "
+                            f"features; X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+        if isinstance(certificate, Separable):
+            return cls._of_separable(certificate, X, signs, names).plot(ax, **kwargs)
+        return cls._of_inseparable(certificate, X, signs, names).plot(ax, **kwargs)
+
+    @classmethod
+    def _of_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+        asked = np.flatnonzero(signs)
+        rows = sample(asked, found.support)
+        w, intercept = _half_space(found.separator, found.intercept, X.shape[1])
+        points = project(X[rows], w, intercept, names)
+        equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
+        boundary = Boundary(points.normal, points.offset, equation, "$w^*$", found.margin,
+                            rf"margin $\gamma$ = {number(found.margin)}")  # fmt: skip
+        asking, sides = _asked(found.question)
+        return cls(points, signs[rows], sides, f"{asking}: separable", _note(len(rows), len(asked)),
+                   boundary, Marked(np.searchsorted(rows, found.support), "support row"))  # fmt: skip
+
+    @classmethod
+    def _of_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+        asked = np.flatnonzero(signs)
+        rows = sample(asked, found.rows)
+        drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, found.rows)
+        if found.question.fit_intercept:
+            toward = _mean(drawn[sides > 0]) - _mean(drawn[sides < 0])
+            points = project(drawn, toward, 0.0, names, "along the difference of the class means")
+            of_class = {sign: sides[at] == sign for sign in (1, -1)}
+            # the multipliers of either class add up to half of all: a weighted mean of each, and both are the same
+            common = 2.0 * found.shares[of_class[1]] @ points.at[at[of_class[1]]]
+            witness = Witness({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
+        else:
+            drawn = sp.diags_array(sides.astype(float)) @ drawn
+            points = project(drawn, _mean(drawn), 0.0, [f"$y$ · {name}" for name in names], "along the mean of $y$ · x")
+            witness = Witness({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
+        asking, names_of_sides = _asked(found.question)
+        return cls(points, sides, names_of_sides, f"{asking}: not separable", _note(len(rows), len(asked)),
+                   ringed=Marked(at, f"{len(at)} rows that prove it"), witness=witness)  # fmt: skip
+
+    @classmethod
+    def from_half_space(
+        cls, w: Any, intercept: float = 0.0, *, X: Any = None, y: Any = None, ax: Any = None,
+        xlim: tuple[float, float] | None = None, ylim: tuple[float, float] | None = None, **kwargs: Any,
+    ) -> PlaneDisplay:  # fmt: skip
+        r"""Draw the half-space <w, x> + intercept > 0 with its normal vector, as the exercises of a course ask for.
+
+        The boundary is dashed: it belongs to neither side.
+
+        Parameters
+        ----------
+        w : array-like of shape (n_features,)
+            Not all zero. Without X one or two numbers.
+        intercept : float, default=0.0
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features), default=None
+            Rows to draw as well.
+        y : array-like of shape (n_samples,), default=None
+            Their labels, two different ones; the second in order belongs on the positive side.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        xlim, ylim : tuple of float, default=None
+            The part of the plane to show; by default the origin, the boundary, w and the rows.
+        **kwargs
+            For `Axes.scatter`.
+
+        Returns
+        -------
+        PlaneDisplay
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from novikoff.plots import PlaneDisplay
+        >>> PlaneDisplay.from_half_space([2, 3], 6, ax=Figure().subplots()).title
+        '$2\\,x_{1}$ + $3\\,x_{2}$ + 6 > 0'
+        """
+        if X is None and np.size(w) > 2:
+            raise DataError(f"A half-space of {np.size(w)} features can only be drawn together with rows: pass X.")
+        X, names = matrix(np.zeros((0, np.size(w))) if X is None else X)
+        w, intercept = _half_space(w, intercept, X.shape[1])
+        classes = None if y is None else np.unique(np.asarray(y))
+        signs = np.zeros(X.shape[0], np.int64) if classes is None else _signs(y, classes, X.shape[0])
+        rows = sample(np.arange(len(signs)), np.arange(0))
+        points = project(X[rows], w, intercept, names)
+        equation = sum_of(w, intercept, names) if len(w) <= 2 else r"$w \cdot x + b$"
+        vector = f"$w = ({', '.join(f'{value:.4g}' for value in w)})$" if len(w) <= 2 else "$w$"
+        boundary = Boundary(points.normal, points.offset, equation, vector, is_strict=True)
+        known = ((0, "rows"),) if classes is None else _named(*classes)
+        return cls(points, signs[rows], known if len(signs) else (), f"{equation} > 0", _note(len(rows), len(signs)),
+                   boundary, limits=(xlim, ylim)).plot(ax, **kwargs)  # fmt: skip
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> PlaneDisplay:
+        """Draw on given axes, or in a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+        **kwargs
+            For `Axes.scatter`.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = new_axes(1, (7.4, 4.4 if self.points.n_features > 1 else 2.2)) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        window, at = self._window(), self.points.at
+        artists: dict[str, Any] = dict.fromkeys(_ARTISTS)
+        artists["points_"] = scatter(self.ax_, self.points, self.signs, self.names, **kwargs)
+        if self.boundary is not None:
+            has_right_angles = self.points.n_features != 2 or self._has_one_scale(window)
+            artists |= self.boundary.draw(self.ax_, window, at, has_right_angles=has_right_angles)
+        if self.witness is not None:
+            artists |= self.witness.draw(self.ax_, at)
+        artists["rings_"] = self.ringed and self.ringed.draw(self.ax_, at)
+        artists["crosses_"] = self.crossed and self.crossed.draw(self.ax_, at, cross=True)
+        self._frame(window)
+        artists["legend_"] = self._legend(window, beside=ax is None)
+        vars(self).update(artists)
+        return self
+
+    def _legend(self, window: Window, *, beside: bool) -> Any:
+        """Beside the axes where there is room for sure; with what the picture leaves out for a title."""
+        notes = [self.note] if self.note else []
+        if self.points.n_features == 2 and not self._has_one_scale(window):
+            notes.append("axes of different scales")
+        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0} if beside else {}
+        legend = self.ax_.legend(title="\n".join(notes) or None, fontsize="small", title_fontsize="small", **place)
+        for handle in legend.legend_handles[: len(self.names)]:
+            handle.set(sizes=[30.0], alpha=1.0)  # many rows are drawn small
+        return legend
+
+    def _window(self) -> Window:
+        """Room for all rows, and for the boundary if it is not far from them."""
+        corners = self.points.at
+        if self.boundary is not None and not len(corners):
+            window = Window.around(self.boundary.landmarks(), 0.25)
+        elif self.witness is not None:
+            window = Window.around(np.vstack([corners, self.witness.common]))
+        else:
+            window = Window.around(corners)
+        if self.boundary is not None and len(corners):
+            foot = self.boundary.foot(window.centre, scale=window.size)
+            if (np.abs(foot - window.centre) < window.size).all():
+                window = Window.around(np.vstack([corners, foot]))
+        if self.points.n_features == 1:
+            return Window(np.array([window.low[0], -1.0]), np.array([window.high[0], 1.0]))
+        return window.widened(_RATIO) if self._has_one_scale(window) else window
+
+    def _has_one_scale(self, window: Window) -> bool:
+        """Whether right angles can look right."""
+        return self.points.n_features == 2 and 1.0 / _LOPSIDED < window.size[0] / window.size[1] < _LOPSIDED
+
+    def _frame(self, window: Window) -> None:
+        """Limits, scales and words around the picture."""
+        ax, (xlim, ylim) = self.ax_, self.limits
+        ax.dataLim.set_points(np.array([window.low, window.high]))  # half-planes end far out of sight
+        ax.set_xlim(xlim or (window.low[0], window.high[0]), auto=xlim is None)
+        ax.set_ylim(ylim or (window.low[1], window.high[1]), auto=ylim is None)
+        ax.set(xlabel=self.points.axes[0], ylabel=self.points.axes[1], title=self.title)
+        if self.points.n_features == 1:
+            ax.yaxis.set_visible(False)
+        if self._has_one_scale(window):
+            ax.set_aspect("equal", adjustable="box" if xlim or ylim else "datalim")
+        if self.points.n_features == 1 or (self.points.n_features == 2 and not len(self.points.at)):
+            ax.axhline(0.0, color=GREY, lw=0.8, zorder=1)
+        if not len(self.points.at):
+            ax.axvline(0.0, color=GREY, lw=0.8, zorder=1)
+
+
+def _half_space(w: Any, intercept: Any, n_features: int) -> tuple[np.ndarray, float]:
+    """Weights and intercept of one half-space that has a boundary."""
+    w, b = np.ravel(np.asarray(w, float)), float(np.ravel(intercept)[0])
+    if len(w) != n_features:
+        raise DataError(f"w has {len(w)} weights, X has {n_features} features.")
+    if not w.any() or not np.isfinite([*w, b]).all():
+        raise DataError("There is no boundary to draw: the weights must be finite and not all zero.")
+    return w, b
+
+
+def _signs(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
+    """+1 for the second class, -1 for the first."""
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise DataError(f"X has {n_rows} rows, y has shape {y.shape}.")
+    if len(classes) != 2 or not np.isin(y, classes).all():
+        raise DataError(
+            f"Every label must be one of two; found {np.unique(y).tolist()!r}, classes {classes.tolist()!r}."
+        )
+    return np.where(y == classes[1], 1, -1)
+
+
+def _named(negative: Any, positive: Any) -> tuple[tuple[int, str], ...]:
+    return (1, f"$y$ = {label_of(positive)}"), (-1, f"$y$ = {label_of(negative)}")
+
+
+def _asked(question: Question) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """The question in words, and the names of its sides."""
+    negative = "the rest" if question.one_against_rest else question.negative
+    return f"{label_of(question.positive)} against {label_of(negative)}", _named(negative, question.positive)
+
+
+def _note(drawn: int, rows: int) -> str | None:
+    """What to say where not every row is drawn."""
+    return None if drawn == rows else f"{drawn:,} of {rows:,} rows drawn"
+
+
+def _mean(X: Any) -> np.ndarray:
+    return np.asarray(X.mean(axis=0), float).ravel()

@@ -1,0 +1,84 @@
+"""Colours that colour-blind readers can tell apart, markers that differ too, and new figures."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+__all__ = [
+    "BLACK",
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "MARKERS",
+    "ORANGE",
+    "VERMILION",
+    "halo",
+    "label_of",
+    "log_axes",
+    "new_axes",
+    "number",
+]
+
+# Okabe and Ito, "Color universal design", 2008
+BLUE, ORANGE, GREEN, VERMILION, BLACK = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#000000"
+GREY = "#777777"
+
+# sign: colour, marker, size that makes the markers look equally large
+MARKERS = {1: (BLUE, "o", 34.0), -1: (ORANGE, "s", 28.0), 0: (GREY, "D", 24.0)}
+
+
+def new_axes(columns: int, size: tuple[float, float]) -> Any:
+    """Axes side by side in a new figure."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib; install the extra novikoff[plot]: "
+                          "pip install 'novikoff[plot]'.") from error  # fmt: skip
+    return pyplot.subplots(1, columns, figsize=size, layout="constrained")[1]
+
+
+def halo() -> list[Any]:
+    """An outline that keeps text legible on top of points."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=3.0, foreground="white")]
+
+
+def log_axes(ax: Any, which: str) -> None:
+    """Logarithmic axes with their numbers written out."""
+    for name in which:
+        getattr(ax, f"set_{name}scale")("log")
+        axis = getattr(ax, f"{name}axis")
+        axis.set_major_formatter(partial(_tick, axis))
+        axis.set_minor_formatter(partial(_tick, axis))
+
+
+def _tick(axis: Any, value: float, _: Any = None) -> str:
+    """Powers of ten, and 2 and 5 times them where there are few of those."""
+    low, high = axis.get_view_interval()
+    exponent = math.floor(math.log10(value) + 1e-9)
+    digit = round(value / 10.0**exponent)
+    if digit not in ((1,) if high > 50.0 * low else (1, 2, 5)):
+        return ""
+    return f"{value:,g}" if -4 < exponent < 5 else rf"${digit} \times 10^{{{exponent}}}$".replace(r"1 \times ", "")
+
+
+def number(value: float) -> str:
+    """Three digits or all before the point, as one writes it in a text.
+
+    >>> from novikoff.plots.style import number
+    >>> number(1216.4), number(0.35149), number(4.14e-5)
+    ('1,216', '0.351', '$4.14 \\\\times 10^{-5}$')
+    """
+    if value and not 1e-3 <= abs(value) < 1e7:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def label_of(value: Any) -> str:
+    """A class in words, with a minus that is as long as the plus."""
+    text = str(value)
+    return f"\u2212{text[1:]}" if text.startswith("-") else text

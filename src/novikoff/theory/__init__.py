@@ -1,0 +1,1 @@
+"""What can be proved of data and linear models: separability, margins, mistake bounds, fewest errors."""

@@ -1,0 +1,237 @@
+"""Verdicts with their proofs: Separable, Inseparable, and one of them per class and pair for many classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from novikoff.errors import CertificateError
+from novikoff.readable import Readable
+from novikoff.theory import checker
+
+__all__ = ["Certificate", "Inseparable", "Question", "Separable", "Verdicts"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which rows are to lie on the positive side, which on the negative; rows of other labels are not asked about.
+
+    A side that is None has no label, or is all labels but the positive one in a question of one against the rest. With
+    an intercept every row has a constant coordinate 1.
+    """
+
+    positive: Any
+    negative: Any = None
+    fit_intercept: bool = True
+    one_against_rest: bool = False
+
+    @property
+    def constant(self) -> float:
+        return 1.0 if self.fit_intercept else 0.0
+
+    def signs(self, y: Any) -> np.ndarray:
+        """+1, -1, or 0 where the question does not speak of the row."""
+        y = np.asarray(y)
+        negative = y != self.positive if self.one_against_rest else y == self.negative
+        return (y == self.positive).astype(np.int64) - negative
+
+    def __str__(self) -> str:
+        if self.one_against_rest:
+            return f"{self.positive} against the rest"
+        if self.negative is None or self.positive is None:
+            return f"{self.negative if self.positive is None else self.positive}, the only label"
+        return f"{self.positive} against {self.negative}"
+
+
+class Certificate(Readable):
+    """What Separable and Inseparable have in common."""
+
+    question: Question
+    n_rows: int
+    n_features: int
+
+    def verify(self, X: Any, y: Any) -> None:
+        """Check every claim against the data in exact arithmetic; CertificateError if one is false.
+
+        Shares no code with the search that found the certificate.
+        """
+        X, y = checker.plain(X), np.asarray(y)
+        signs = self.question.signs(y) if y.ndim == 1 else np.empty(0)
+        if X.ndim != 2 or X.shape[1] != self.n_features or len(signs) != X.shape[0] or len(signs) != self.n_rows:
+            raise CertificateError(f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
+                                   f"X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+        self._check(X, signs)
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _title(self) -> str:
+        return f"{type(self).__name__}: {self.question}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Separable(Certificate):
+    """A half-space with every row strictly on its side, and how far the nearest are from its boundary.
+
+    Attributes
+    ----------
+    separator, intercept : ndarray, float
+        w*, of length 1 together with its bias: y <w*, x> >= margin for every row. Where the margin is too thin for
+        doubles, exact Fractions of the nearest point itself, whose length is the margin.
+    margin_lower, margin_upper : float
+        What is proved of the margin gamma of the data: the separator attains `margin_lower` (a Fraction if no double
+        is small enough), and the point
+        sum multipliers * y * x of the support rows is `margin_upper` away from 0, so that no separator does better.
+    support, multipliers : ndarray
+        Rows nearest to the boundary, and weights that sum to 1.
+    radius : float
+        R, the longest row, the constant coordinate included.
+    """
+
+    question: Question
+    separator: np.ndarray
+    intercept: float
+    margin_lower: float | Fraction
+    margin_upper: float
+    support: np.ndarray
+    multipliers: np.ndarray
+    radius: float
+    n_rows: int
+    n_features: int
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def margin(self) -> float:
+        """gamma, as far as it is proved: the margin that the separator attains."""
+        return float(self.margin_lower)
+
+    @property
+    def mistake_bound(self) -> float:
+        """(R / gamma)^2: the most mistakes that a perceptron can make, in any order and any number of passes."""
+        if not self.margin:
+            return math.inf
+        ratio = self.radius / self.margin
+        return ratio * ratio  # a power would raise where this is inf
+
+    def _gap(self) -> str:
+        """The fraction by which the margin may fall short of the largest possible, as a power of ten not below it."""
+        gap = max(1e-12, 1.0 - self.margin / self.margin_upper)
+        return f"1e{math.ceil(math.log10(gap) - 1e-9):03d}"
+
+    def _most_mistakes(self) -> str:
+        return f"{math.floor(self.mistake_bound):,}" if self.mistake_bound < 1e15 else f"{self.mistake_bound:.3g}"
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        constant = self.question.constant
+        checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper, constant)
+        checker.check_radius(X, signs, self.radius, constant)
+        checker.check_separator(X, signs, self.separator, self.intercept, self.margin_lower, constant)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [
+            ("margin", f"{self.margin:.6g}   (the largest possible, to {self._gap()})"),
+            ("radius R", f"{self.radius:.6g}"),
+            ("mistake bound", f"{self._most_mistakes()}   (R / margin)^2, any order, any number of passes"),
+            ("support", _listed(self.support)),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inseparable(Certificate):
+    """Rows that no half-space can all get right, and the weights that prove it.
+
+    sum multipliers[i] * y[rows[i]] * x[rows[i]] = 0 with positive multipliers, so for every w some chosen row
+    has y <w, x> <= 0.
+
+    Attributes
+    ----------
+    rows : ndarray
+        At most d + 1 of them, d the dimension with the constant coordinate.
+    multipliers : tuple of Fraction
+        Whole numbers without a common factor.
+    """
+
+    question: Question
+    rows: np.ndarray
+    multipliers: tuple[Fraction, ...]
+    n_rows: int
+    n_features: int
+
+    def __bool__(self) -> bool:
+        return False
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The multipliers as doubles that sum to 1."""
+        total = sum(self.multipliers)
+        return np.array([float(m / total) for m in self.multipliers])
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        checker.check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [
+            ("rows", _listed(self.rows)),
+            ("shares", _listed([f"{share:.4g}" for share in self.shares])),
+            ("proof", "the rows, times their labels and these shares, add up to exactly 0"),
+        ]
+
+
+class Verdicts(Readable, Mapping[Any, Certificate]):
+    """Certificates for many classes: one per class against the rest, and one per pair of classes.
+
+    A mapping from a class, or a pair of classes, to its certificate. True if every class is separable from the rest.
+
+    >>> import novikoff as nk
+    >>> verdicts = nk.certify([[0.0], [1.0], [2.0]], ["a", "b", "c"])
+    >>> bool(verdicts["a"]), bool(verdicts["b"]), bool(verdicts["a", "b"])
+    (True, False, True)
+    """
+
+    def __init__(self, against_rest: dict[Any, Certificate], pairs: dict[Any, Certificate]) -> None:
+        self.against_rest, self.pairs = against_rest, pairs
+
+    def __getitem__(self, key: Any) -> Certificate:
+        return self.pairs[key] if isinstance(key, tuple) and key in self.pairs else self.against_rest[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from self.against_rest
+        yield from self.pairs
+
+    def __len__(self) -> int:
+        return len(self.against_rest) + len(self.pairs)
+
+    def __bool__(self) -> bool:
+        return all(map(bool, self.against_rest.values()))
+
+    def verify(self, X: Any, y: Any) -> None:
+        """Check every certificate against the data in exact arithmetic."""
+        for certificate in self.values():
+            certificate.verify(X, y)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        return [(str(certificate.question), _verdict(certificate)) for certificate in self.values()]
+
+
+def _verdict(certificate: Certificate) -> str:
+    if isinstance(certificate, Separable):
+        return f"separable, margin {certificate.margin:.4g}"
+    assert isinstance(certificate, Inseparable)
+    return f"not separable: {len(certificate.rows)} rows prove it"
+
+
+_SHOWN = 12
+
+
+def _listed(values: Any) -> str:
+    """The first few, and how many more there are."""
+    values = list(values)
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return ", ".join(map(str, values[:_SHOWN])) + more

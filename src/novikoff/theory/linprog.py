@@ -1,0 +1,39 @@
+"""A second opinion on separability: the linear program of Rosenblatt's critics, by SciPy's HiGHS.
+
+    maximise t    subject to    <w, z> >= t for every point,  |w_j| <= 1
+
+t > 0 iff separable. The dual variables are weights of a point of the hull.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from novikoff.theory.hull import Corral
+from novikoff.theory.points import Points
+
+__all__ = ["search"]
+
+
+def search(points: Points, tol: float) -> Corral:
+    """A corral by linear programming; `tol` is the solver's own business."""
+    z = points.take(np.arange(len(points)))
+    stack = sp.hstack if sp.issparse(z) else np.hstack
+    d = z.shape[1]
+    answer = linprog(
+        np.append(np.zeros(d), -1.0),
+        A_ub=stack([-z, np.ones((len(points), 1))]),
+        b_ub=np.zeros(len(points)),
+        bounds=[(-1.0, 1.0)] * d + [(None, None)],
+        method="highs",
+    )
+    if answer.x is None:  # HiGHS gave up: exact arithmetic starts from nothing
+        return Corral.nowhere(points)
+    weights = np.maximum(-answer.ineqlin.marginals, 0.0)
+    rows = np.flatnonzero(weights)
+    best = answer.x[:-1]
+    length = float(np.linalg.norm(best))
+    lower = float(points.margins(best).min()) / length if length else 0.0
+    return Corral(rows, weights[rows] / weights.sum(), np.asarray(z[rows].T @ weights[rows]), best, lower)

@@ -1,0 +1,76 @@
+"""The points z = y * (x, constant) of which all of separability speaks: w separates iff <w, z> > 0 for every z."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from novikoff.kernels.additive import SMALLEST
+from novikoff.rows import Rows
+from novikoff.weights import Weights, linear_scores
+
+__all__ = ["Points", "unit"]
+
+_SHORT = 1024  # a few of these are faster as dense rows
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Rows that have been measured, their signs -1 or +1, and the constant coordinate (1, or 0 for none).
+
+    Vectors of weights carry the bias as their last entry, so that they have as many entries as z.
+    """
+
+    rows: Rows
+    signs: np.ndarray
+    constant: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def dimension(self) -> int:
+        return self.rows.n_features + bool(self.constant)
+
+    @property
+    def squared_lengths(self) -> np.ndarray:
+        return self.rows.squared_norms + self.constant
+
+    def margins(self, w: np.ndarray) -> np.ndarray:
+        """<w, z> for every point."""
+        scores = linear_scores(self.rows, Weights(w[None, :-1], w[-1:]), self.constant)
+        scores *= self.signs
+        return scores
+
+    def rounding(self, w: np.ndarray) -> np.ndarray:
+        """How far `margins` may be off: n u sum |w_j z_j| for n products, and Cauchy and Schwarz bound the sum.
+
+        Squared lengths below SMALLEST may have lost everything.
+        """
+        lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST))
+        return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
+
+    def take(self, at: np.ndarray) -> Any:
+        """Some of the points, in double precision, the constant coordinate last; sparse only if they are long."""
+        x: Any = self.rows.take(at)
+        y = self.signs[at].astype(float)
+        last = (y * self.constant)[:, None]
+        if sp.issparse(x) and x.shape[1] > _SHORT:
+            return sp.hstack([sp.diags_array(y) @ x, sp.csr_array(last)], format="csr")
+        return np.hstack([y[:, None] * (x.toarray() if sp.issparse(x) else x), last])
+
+    def take_used(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same as a dense array of the columns that are not all zero, and their numbers."""
+        z = self.take(at)
+        columns = np.unique(z.indices) if sp.issparse(z) else np.flatnonzero(z.any(axis=0))
+        z = z[:, columns]
+        return (z.toarray() if sp.issparse(z) else z), columns
+
+
+def unit(w: np.ndarray) -> np.ndarray:
+    """w scaled to length 1, in two steps: the squares of very small or large entries would be 0 or inf."""
+    w = w / np.abs(w).max()
+    return w / np.linalg.norm(w)
