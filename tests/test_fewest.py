@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
-from novikoff.theory import checker, fewest, hitting
+from novikoff.theory import checker, hitting, sandwich
 from novikoff.theory.certificates import Inseparable
 from novikoff.theory.points import Points
 
@@ -272,7 +272,7 @@ def noisy(n=300, d=3, flipped=0.1, seed=0):
 def test_interrupted(monkeypatch, name, calls):
     """Ctrl-C at any moment of the search leaves the bounds of that moment."""
     X, y = noisy()
-    original, left = getattr(fewest, name), [calls]
+    original, left = getattr(sandwich, name), [calls]
 
     def interrupt_once(*args, **kwargs):
         left[0] -= 1
@@ -280,7 +280,7 @@ def test_interrupted(monkeypatch, name, calls):
             raise KeyboardInterrupt
         return original(*args, **kwargs)
 
-    monkeypatch.setattr(fewest, name, interrupt_once)
+    monkeypatch.setattr(sandwich, name, interrupt_once)
     found = nk.fewest_errors(X, y)
     assert left[0] < 0
     assert 0 <= found.lower <= found.upper < len(X)
