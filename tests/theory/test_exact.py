@@ -28,7 +28,7 @@ def fraction(value):
 
 def point(corral, size):
     x = corral.point()
-    return [fraction(x[j]) if j in x else Fraction(0) for j in range(size)]
+    return [x.numbers.get(j, 0) * fraction(x.unit) for j in range(size)]
 
 
 def best_below(value, squared):

@@ -48,7 +48,7 @@ def check_witness(
     exact = _exact(multipliers)
     if len(rows) != len(exact) or not all(multiplier > 0 for multiplier in exact):
         raise CertificateError("A witness needs one multiplier > 0 for each of its rows.")
-    sums = _combination(X, rows, [m * int(y) for m, y in zip(exact, signs[rows], strict=True)], constant)
+    sums, _ = _combination(X, signs, rows, exact, constant)
     if any(sums):
         raise CertificateError(f"The rows do not cancel: {sum(map(bool, sums))} coordinates do not add up to 0.")
     dimension = X.shape[1] + bool(constant)
@@ -83,8 +83,8 @@ def check_support(
     (most,) = _exact([margin])
     if len(rows) != len(exact) or not all(m >= 0 for m in exact) or not sum(exact):
         raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
-    sums = _combination(X, rows, [m * int(y) for m, y in zip(exact, signs[rows], strict=True)], constant)
-    if most < 0 or sum(total * total for total in sums) > (most * sum(exact)) ** 2:
+    sums, unit = _combination(X, signs, rows, exact, constant)
+    if most < 0 or sum(total * total for total in sums) * unit**2 > (most * sum(exact)) ** 2:
         raise CertificateError(f"The support rows do not prove that the margin is at most {margin!r}.")
 
 
@@ -331,14 +331,16 @@ def _used(block: Any) -> tuple[np.ndarray, np.ndarray]:
     return block[:, columns].toarray(), columns
 
 
-def _combination(X: Any, rows: np.ndarray, factors: Sequence[Fraction], constant: float) -> list[Fraction]:
-    """sum factors * x over the rows, exactly, the constant coordinate last; columns that are all zero are left out."""
+def _combination(
+    X: Any, signs: np.ndarray, rows: np.ndarray, factors: Sequence[Fraction], constant: float
+) -> tuple[list[int], Fraction]:
+    """sum factors * y * x over the rows, exactly, as integers times a unit: the constant coordinate last, columns that
+    are all zero left out."""
     block, _ = _used(X[rows].astype(np.float64))
     numbers, scale = _integers(np.hstack([block, np.full((len(rows), 1), constant)]))
     common = math.lcm(*(f.denominator for f in factors))
-    whole = np.array([int(f * common) for f in factors], object)
-    unit = Fraction(2) ** scale / common
-    return [int(total) * unit for total in whole @ numbers]
+    whole = [f.numerator * (common // f.denominator) * int(y) for f, y in zip(factors, signs[rows], strict=True)]
+    return (np.array(whole, object) @ numbers).tolist(), Fraction(2) ** scale / common
 
 
 def _whole_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:

@@ -5,24 +5,27 @@
     margin_below, length_above, radius_above
                    what a separator, a point of the hull and the rows prove, rounded outwards
 
-Vectors are dicts from the columns that are not zero to rationals.
+A double is a whole number times a power of two, so a vector of doubles is a dict from its columns, those that are zero
+left out, to whole numbers, times one unit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 
 from novikoff.theory.points import Points
 
 __all__ = [
     "ExactCorral",
+    "Vector",
     "as_doubles",
     "as_fractions",
     "as_multipliers",
@@ -36,9 +39,29 @@ __all__ = [
     "witness",
 ]
 
-Vector = dict[int, fmpq]
-
 _SAFE = 1e-280  # squares of numbers below its root may have lost digits, or everything
+
+
+@dataclass(frozen=True)
+class Vector:
+    """unit * numbers."""
+
+    numbers: dict[int, int]
+    unit: fmpq
+
+    def __bool__(self) -> bool:
+        """Whether it is not 0."""
+        return bool(self.numbers)
+
+    def dot(self, other: Vector) -> fmpq:
+        one, two = self.numbers, other.numbers
+        if len(two) < len(one):
+            one, two = two, one
+        return sum(value * two[column] for column, value in one.items() if column in two) * self.unit * other.unit
+
+    @property
+    def squared_norm(self) -> fmpq:
+        return sum(value * value for value in self.numbers.values()) * self.unit * self.unit
 
 
 def witness(points: Points, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fraction, ...]] | None:
@@ -46,13 +69,12 @@ def witness(points: Points, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fractio
 
     A corral is affinely independent, so there is one way at most to write 0 as a combination of its rows.
     """
-    z, _ = points.take_used(rows)
-    scaled = [_whole(row) for row in z]
-    null, nullity = fmpz_mat([numbers for numbers, _ in scaled]).transpose().nullspace()
+    z = list(_vectors(points, rows))
+    columns = sorted(set().union(*(vector.numbers for vector in z)))
+    null, nullity = fmpz_mat([[vector.numbers.get(column, 0) for vector in z] for column in columns]).nullspace()
     if nullity != 1:
         return None
-    # each row was multiplied by 2**-scale to become whole
-    factors = [null[a, 0] * fmpq(2) ** (-scale) for a, (_, scale) in enumerate(scaled)]
+    factors = [null[a, 0] / vector.unit for a, vector in enumerate(z)]
     if any(factor < 0 for factor in factors):
         factors = [-factor for factor in factors]
     if any(factor < 0 for factor in factors):
@@ -76,7 +98,7 @@ class ExactCorral:
 
     def point(self) -> Vector:
         """x = sum weights * z."""
-        return _combination(map(self.vector, self.rows), self.weights)
+        return _combination([self.vector(row) for row in self.rows], self.weights)
 
     def enter(self, row: int) -> None:
         """Add a row and walk to the nearest point of the new affine hull."""
@@ -106,7 +128,7 @@ class ExactCorral:
     def _product(self, a: int, b: int) -> fmpq:
         key = (min(a, b), max(a, b))
         if key not in self._products:
-            self._products[key] = _dot(self.vector(a), self.vector(b))
+            self._products[key] = self.vector(a).dot(self.vector(b))
         return self._products[key]
 
 
@@ -144,11 +166,11 @@ def _nearer(corral: ExactCorral, x: Vector, tol: float) -> int | None:
     points = corral.points
     direction = as_doubles(x, points)
     margins = points.margins(direction)
-    enough = _dot(x, x) * _rational(1.0 - tol)
+    enough = x.squared_norm * _rational(1.0 - tol)
     doubtful = np.flatnonzero(margins - points.rounding(direction) <= _double(enough / _largest(x)))
     members = set(corral.rows)
     for row in doubtful[np.argsort(margins[doubtful])].tolist():
-        if row not in members and _dot(x, corral.vector(row)) < enough:
+        if row not in members and x.dot(corral.vector(row)) < enough:
             return row
     return None
 
@@ -159,10 +181,10 @@ def margin_below(points: Points, w: Vector) -> float | Fraction:
     direction = as_doubles(w, points)
     margins, rounding = points.margins(direction), points.rounding(direction)
     near = np.flatnonzero(margins - rounding <= (margins + rounding).min())
-    least = min(_dot(z, w) for z in _vectors(points, near))
+    least = min(z.dot(w) for z in _vectors(points, near))
     if least <= 0:
         return -1.0 if least < 0 else 0.0
-    target = least * least / _dot(w, w)
+    target = least * least / w.squared_norm
     root = math.nextafter(_root(target), math.inf)
     while _rational(root) ** 2 > target:
         root = math.nextafter(root, 0.0)
@@ -172,31 +194,35 @@ def margin_below(points: Points, w: Vector) -> float | Fraction:
 def length_above(points: Points, rows: np.ndarray, weights: list[fmpq]) -> float:
     """A double that |sum weights * z| / sum weights does not exceed: the margin of the data is no larger."""
     total = sum(weights, fmpq(0))
-    return norm_above(_combination(_vectors(points, rows), [weight / total for weight in weights]))
+    return norm_above(_combination(list(_vectors(points, rows)), [weight / total for weight in weights]))
 
 
 def radius_above(points: Points) -> float:
     """A double that no |z| exceeds, and that is no further above the longest than rounding makes it."""
     largest = float(points.squared_lengths.max())
     if largest > _SAFE:
-        # n products and their sum, in any order, are off by n units at most
-        return math.sqrt(largest * (1.0 + (points.dimension + 4) * 2.0**-52)) * (1.0 + 2.0**-52)
+        # n products and their sum, in any order, are off by n units at most; four times that, so that whoever computes
+        # it again finds the same
+        return math.sqrt(largest * (1.0 + 4.0 * (points.dimension + 4) * 2.0**-52)) * (1.0 + 2.0**-52)
     return max(map(norm_above, _vectors(points, np.arange(len(points)))))
 
 
 def norm_above(x: Vector) -> float:
     """The smallest double that |x| does not exceed."""
-    squared = _dot(x, x)
+    squared = x.squared_norm
     root = math.nextafter(_root(squared), 0.0)
     while _rational(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
     return root
 
 
-def vector(values: np.ndarray) -> Vector:
-    """Doubles as a vector of rationals."""
+def vector(values: np.ndarray, columns: np.ndarray | None = None) -> Vector:
+    """Doubles as they are; they belong to these columns, or to all."""
     at = np.flatnonzero(values)
-    return dict(zip(at.tolist(), rationals(values[at]), strict=True))
+    ratios = [value.as_integer_ratio() for value in values[at].tolist()]
+    common = max((denominator for _, denominator in ratios), default=1)
+    names = (at if columns is None else columns[at]).tolist()
+    return Vector({name: p * (common // q) for name, (p, q) in zip(names, ratios, strict=True)}, fmpq(1, common))
 
 
 def rationals(values: np.ndarray) -> list[fmpq]:
@@ -206,17 +232,17 @@ def rationals(values: np.ndarray) -> list[fmpq]:
 
 def as_doubles(x: Vector, points: Points) -> np.ndarray:
     """x over its largest entry, each entry to the nearest double: direction is all that matters."""
-    largest = _largest(x)
+    largest = max(map(abs, x.numbers.values()))
     doubles = np.zeros(points.rows.n_features + 1)
-    doubles[list(x)] = [_double(value / largest) for value in x.values()]
+    doubles[list(x.numbers)] = [value / largest for value in x.numbers.values()]
     return doubles
 
 
-def as_fractions(x: Vector, size: int) -> np.ndarray:
-    """x as it is."""
-    fractions = np.full(size, Fraction(0), object)
-    for column, value in x.items():
-        fractions[column] = Fraction(int(value.p), int(value.q))
+def as_fractions(values: Iterable[fmpq]) -> np.ndarray:
+    """Rationals as an array."""
+    found = [Fraction(int(value.p), int(value.q)) for value in values]
+    fractions = np.empty(len(found), object)
+    fractions[:] = found
     return fractions
 
 
@@ -234,35 +260,23 @@ def _vectors(points: Points, rows: np.ndarray) -> Iterator[Vector]:
         yield from map(vector, z)
         return
     for start, stop in pairwise(z.indptr.tolist()):
-        yield dict(zip(z.indices[start:stop].tolist(), rationals(z.data[start:stop]), strict=True))
+        yield vector(z.data[start:stop], z.indices[start:stop])
 
 
-def _combination(vectors: Iterable[Vector], weights: list[fmpq]) -> Vector:
-    """sum weights * z, without the columns that cancel; over one denominator, which spares a division in each step."""
-    common = fmpz(math.lcm(*(int(weight.q) for weight in weights)))
-    sums: Vector = {}
-    for z, weight in zip(vectors, weights, strict=True):
-        whole = weight.p * (common // weight.q)
-        for column, value in z.items():
-            sums[column] = sums.get(column, fmpq(0)) + whole * value
-    return {column: value / common for column, value in sums.items() if value != 0}
-
-
-def _dot(a: Vector, b: Vector) -> fmpq:
-    if len(b) < len(a):
-        a, b = b, a
-    return sum((value * b[column] for column, value in a.items() if column in b), fmpq(0))
+def _combination(vectors: list[Vector], weights: list[fmpq]) -> Vector:
+    """sum weights * z, without the columns that cancel."""
+    factors = [weight * z.unit for z, weight in zip(vectors, weights, strict=True)]
+    common = math.lcm(*(int(factor.q) for factor in factors))
+    sums: dict[int, int] = {}
+    for z, factor in zip(vectors, factors, strict=True):
+        whole = int(factor.p) * (common // int(factor.q))
+        for column, value in z.numbers.items():
+            sums[column] = sums.get(column, 0) + whole * value
+    return Vector({column: value for column, value in sums.items() if value}, fmpq(1, common))
 
 
 def _largest(x: Vector) -> fmpq:
-    return max(abs(value) for value in x.values())
-
-
-def _whole(row: np.ndarray) -> tuple[list[fmpz], int]:
-    """Doubles as whole numbers times 2**scale."""
-    ratios = [value.as_integer_ratio() for value in row.tolist()]
-    common = max(denominator for _, denominator in ratios)
-    return [fmpz(p * (common // q)) for p, q in ratios], 1 - common.bit_length()
+    return max(map(abs, x.numbers.values())) * x.unit
 
 
 def _rational(value: float) -> fmpq:

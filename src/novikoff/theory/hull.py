@@ -92,9 +92,8 @@ class _Search:
 
     def _widen(self, margins: np.ndarray, upper: float) -> bool:
         """Let the worst points join the working set; False if none of them is new."""
-        worst = np.arange(len(margins))
-        if len(margins) > _JOINING:
-            worst = np.argpartition(margins, _JOINING)[:_JOINING]
+        few = len(margins) <= _JOINING
+        worst = np.arange(len(margins)) if few else np.argpartition(margins, _JOINING)[:_JOINING]
         joining = np.setdiff1d(worst[margins[worst] < upper * upper], self.working)
         if not joining.size:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,19 @@ class Points:
         """
         lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST))
         return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
+
+    def margin_below(self, w: np.ndarray) -> float:
+        """What no <w, z> / |w| falls below, as far as doubles can tell. Rounding is counted four times, so that whoever
+        computes it again, in another order, finds the same."""
+        length = float(np.linalg.norm(w)) * (1.0 + (self.dimension + 4) * 2.0**-52)
+        return float((self.margins(w) - 4.0 * self.rounding(w)).min()) / length * (1.0 - 2.0**-50)
+
+    def length_above(self, at: np.ndarray, weights: np.ndarray) -> float:
+        """What |sum weights * z| / sum weights does not exceed, weights > 0, as far as doubles can tell."""
+        rounding = (len(at) + self.dimension + 8) * 2.0**-52
+        longest = math.sqrt(float(self.squared_lengths[at].max()) + SMALLEST)
+        length = float(np.linalg.norm(self.take(at).T @ weights)) / float(weights.sum())
+        return (length + 2.0 * rounding * longest) * (1.0 + 4.0 * rounding)
 
     def take(self, at: np.ndarray) -> Any:
         """Some of the points, in double precision, the constant coordinate last; sparse only if they are long."""

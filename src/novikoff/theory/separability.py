@@ -4,9 +4,9 @@ Rows x with signs y are separable iff 0 is not in the convex hull of the points 
 distance of that hull from 0, and the best separator points along its nearest point. Doubles do the searching, exact
 arithmetic has the last word:
 
-    1  rows that settle it by themselves: a row of zeros, identical rows with opposite labels
-    2  the nearest point in doubles (hull.py), or a linear program for a second opinion
-    3  if it is 0, the exact multipliers of its rows are the witness; if not, its exact margins prove the separator
+    1  the nearest point in doubles (hull.py), or a linear program for a second opinion
+    2  if it is not 0, its exact margins prove the separator
+    3  if it may be 0: identical rows with opposite labels, or the exact multipliers of its rows, are the witness
     4  what is still open is decided by the same algorithm over the rationals (exact.py)
 """
 
@@ -137,7 +137,7 @@ def certify_signs(
         chosen = Rows.of(rows.take(asked))
         chosen.require_numbers()
         points = Points(chosen, signs[asked], question.constant)
-    found = _at_a_glance(points) or _decide(points, _searched(points, method, tol), tol)
+    found = _zero(points) or _decide(points, _searched(points, method, tol), tol)
     size = (len(signs), rows.n_features)
     if isinstance(found, Separator):
         order = np.argsort(found.support)
@@ -170,37 +170,54 @@ def _searched(points: Points, method: str, tol: float) -> Corral:
     return METHODS[method](points, tol)
 
 
-def _at_a_glance(points: Points) -> Witness | None:
-    """Rows that settle it by themselves: one of zeros, or two that are identical but for their labels."""
+def _zero(points: Points) -> Witness | None:
+    """A row of zeros, which is on no side of anything."""
     for row in np.flatnonzero(points.squared_lengths < SMALLEST).tolist():
         if not points.take_used(np.array([row]))[0].any():
             return np.array([row]), (Fraction(1),)
+    return None
+
+
+def _twins(points: Points) -> Witness | None:
+    """Two rows that are identical but for their labels."""
     # Identical rows have identical scores under any weights; under arbitrary ones, hardly any others do.
     w = np.append(np.random.default_rng(0).standard_normal(points.rows.n_features), 0.0)
     scores = points.margins(w) * points.signs
     order = np.argsort(scores)
-    first, second = order[:-1], order[1:]
-    for pair in np.flatnonzero((scores[first] == scores[second]) & (points.signs[first] != points.signs[second])):
-        twins = np.array([first[pair], second[pair]])
-        if not points.take_used(twins)[0].sum(axis=0).any():
+    scores = scores[order]
+    for pair in np.flatnonzero(scores[:-1] == scores[1:]).tolist():
+        twins = order[pair : pair + 2]
+        if points.signs[twins].sum() == 0 and not points.take_used(twins)[0].sum(axis=0).any():
             return twins, (Fraction(1), Fraction(1))
     return None
 
 
 def _decide(points: Points, found: Corral, tol: float) -> Separator | Witness:
     """What the search in doubles found, proved; or what exact arithmetic finds from there."""
-    if found.lower <= 0.0 and len(found.rows):
-        witness = exact.witness(points, found.rows)
+    if found.lower <= 0.0:
+        # Two rows say more to a person than d + 1 of them.
+        witness = _twins(points) or (exact.witness(points, found.rows) if len(found.rows) else None)
         if witness is not None:
             return witness
     if found.best.any():
-        w = unit(found.best)
-        lower = exact.margin_below(points, exact.vector(w))
-        if lower > 0.0:
-            upper = exact.length_above(points, found.rows, exact.rationals(found.weights))
-            if lower >= (1.0 - tol) * upper or len(found.rows) > _POLISHED:
-                return Separator(w, lower, upper, found.rows, found.weights)
+        proved = _proved(points, unit(found.best), found, tol)
+        if proved is not None:
+            return proved
     return _decide_exactly(points, found, tol)
+
+
+def _proved(points: Points, w: np.ndarray, found: Corral, tol: float) -> Separator | None:
+    """w as a separator: what doubles prove of it if that is enough, else what exact arithmetic does."""
+    lower: float | Fraction = points.margin_below(w)
+    upper = points.length_above(found.rows, found.weights) if len(found.rows) else 0.0
+    if not 0.0 < (1.0 - tol) * upper <= lower:
+        lower = exact.margin_below(points, exact.vector(w))
+        if lower <= 0.0:
+            return None
+        upper = exact.length_above(points, found.rows, exact.rationals(found.weights))
+        if lower < (1.0 - tol) * upper and len(found.rows) <= _POLISHED:
+            return None
+    return Separator(w, lower, upper, found.rows, found.weights)
 
 
 def _decide_exactly(points: Points, found: Corral, tol: float) -> Separator | Witness:
@@ -209,12 +226,12 @@ def _decide_exactly(points: Points, found: Corral, tol: float) -> Separator | Wi
     if not x:
         return rows, exact.as_multipliers(corral.weights)
     w = unit(exact.as_doubles(x, points))
-    fractions = exact.as_fractions(dict(enumerate(corral.weights)), len(rows))
+    fractions = exact.as_fractions(corral.weights)
     weights = fractions.astype(float)
     lower = exact.margin_below(points, exact.vector(w))
     upper = exact.length_above(points, rows, exact.rationals(weights))
     if lower >= (1.0 - tol) * upper:
         return Separator(w, lower, upper, rows, weights)
     # so thin a margin that rounding to doubles would lose it, or much of it
-    w = exact.as_fractions(x, len(w))
+    w = exact.as_fractions(x.numbers.get(column, 0) * x.unit for column in range(len(w)))
     return Separator(w, exact.margin_below(points, x), exact.norm_above(x), rows, fractions)
