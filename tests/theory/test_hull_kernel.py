@@ -48,7 +48,7 @@ class Kernel:
     def go_on(self, entering=-1, max_steps=1000):
         rounding = 4.0 * UNIT * np.diagonal(self.G).max()
         self.size = nearest_point(
-            self.G, self.shift, rounding, entering, self.corral, self.weights, self.L, self.size, max_steps
+            self.G, len(self.G), self.shift, rounding, entering, self.corral, self.weights, self.L, self.size, max_steps
         )
         return self
 

@@ -23,13 +23,14 @@ _NO_DISTANCE = 1e-15
 
 
 @kernel
-def nearest_point(G, shift, tolerance, entering, corral, weights, L, size, max_steps):
-    """Go on from the corral of `size` points, first with point `entering` unless it is -1; return its new size.
+def nearest_point(G, m, shift, tolerance, entering, corral, weights, L, size, max_steps):
+    """Go on from the corral of `size` points, first with point `entering` unless it is -1; return its new size. The
+    first m rows and columns of G are those of the points.
 
     Ends at the nearest point, or where doubles cannot tell any more: no point is nearer by `tolerance`, or the
     nearest depends on the corral.
     """
-    slopes, goal = np.empty(G.shape[0]), np.empty(L.shape[0])
+    slopes, goal = np.empty(m), np.empty(L.shape[0])
     for _ in range(max_steps):
         if entering < 0:
             squared_norm = slopes_of(G, corral, weights, size, slopes)

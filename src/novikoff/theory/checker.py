@@ -45,10 +45,10 @@ def check_witness(
 ) -> None:
     """sum multipliers * y * x = 0 with positive multipliers: no half-space has all these rows strictly inside."""
     _require_rows(rows, signs)
-    exact = _exact(multipliers)
-    if len(rows) != len(exact) or not all(multiplier > 0 for multiplier in exact):
+    whole = _proportional(multipliers)
+    if len(rows) != len(whole) or not all(multiplier > 0 for multiplier in whole):
         raise CertificateError("A witness needs one multiplier > 0 for each of its rows.")
-    sums, _ = _combination(X, signs, rows, exact, constant)
+    sums, _ = _combination(X, signs, rows, whole, constant)
     if any(sums):
         raise CertificateError(f"The rows do not cancel: {sum(map(bool, sums))} coordinates do not add up to 0.")
     dimension = X.shape[1] + bool(constant)
@@ -79,12 +79,12 @@ def check_support(
 ) -> None:
     """|sum multipliers * y * x| <= margin for weights that sum to 1: no separator has a larger margin."""
     _require_rows(rows, signs)
-    exact = _exact(multipliers)
+    whole = _proportional(multipliers)
     (most,) = _exact([margin])
-    if len(rows) != len(exact) or not all(m >= 0 for m in exact) or not sum(exact):
+    if len(rows) != len(whole) or not all(m >= 0 for m in whole) or not sum(whole):
         raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
-    sums, unit = _combination(X, signs, rows, exact, constant)
-    if most < 0 or sum(total * total for total in sums) * unit**2 > (most * sum(exact)) ** 2:
+    sums, scale = _combination(X, signs, rows, whole, constant)
+    if most < 0 or sum(total * total for total in sums) * Fraction(4) ** scale > (most * sum(whole)) ** 2:
         raise CertificateError(f"The support rows do not prove that the margin is at most {margin!r}.")
 
 
@@ -332,31 +332,34 @@ def _used(block: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _combination(
-    X: Any, signs: np.ndarray, rows: np.ndarray, factors: Sequence[Fraction], constant: float
-) -> tuple[list[int], Fraction]:
-    """sum factors * y * x over the rows, exactly, as integers times a unit: the constant coordinate last, columns that
-    are all zero left out."""
+    X: Any, signs: np.ndarray, rows: np.ndarray, factors: list[int], constant: float
+) -> tuple[list[int], int]:
+    """sum factors * y * x over the rows, exactly, as integers times 2**scale; the constant last, columns that are all
+    zero left out."""
     block, _ = _used(X[rows].astype(np.float64))
     numbers, scale = _integers(np.hstack([block, np.full((len(rows), 1), constant)]))
-    common = math.lcm(*(f.denominator for f in factors))
-    whole = [f.numerator * (common // f.denominator) * int(y) for f, y in zip(factors, signs[rows], strict=True)]
-    return (np.array(whole, object) @ numbers).tolist(), Fraction(2) ** scale / common
+    signed = [factor * int(y) for factor, y in zip(factors, signs[rows], strict=True)]
+    return (np.array(signed, object) @ numbers).tolist(), scale
 
 
 def _whole_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
-    """Weights, doubles or Fractions, the bias last, as Python integers in the same proportions."""
-    weights = np.append(w, bias)
-    if len(weights) != X.shape[1] + 1:
-        raise CertificateError(f"A separator of {X.shape[1]} features needs as many weights, not {len(weights) - 1}.")
-    if weights.dtype == object:
-        exact = _exact(weights)
-        common = math.lcm(*(v.denominator for v in exact))
-        numbers = np.array([int(v * common) for v in exact], object)
-    else:
-        numbers, _ = _integers(weights.astype(np.float64))
-    if not any(numbers.tolist()) or (not constant and numbers[-1]):
+    """Weights, the bias last, as Python integers in the same proportions."""
+    numbers = _proportional(np.append(w, bias))
+    if len(numbers) != X.shape[1] + 1:
+        raise CertificateError(f"A separator of {X.shape[1]} features needs as many weights, not {len(numbers) - 1}.")
+    if not any(numbers) or (not constant and numbers[-1]):
         raise CertificateError("A separator needs weights that are not all zero, and no intercept without a constant.")
-    return numbers
+    return np.array(numbers, object)
+
+
+def _proportional(values: Any) -> list[int]:
+    """Doubles or Fractions as integers in the same proportions."""
+    values = np.asarray(values)
+    if values.dtype.kind == "f":
+        return _integers(values.astype(np.float64))[0].tolist()
+    exact = _exact(values)
+    common = math.lcm(*(value.denominator for value in exact))
+    return [value.numerator * (common // value.denominator) for value in exact]
 
 
 def _exact(values: Any) -> list[Fraction]:

@@ -25,7 +25,7 @@ from novikoff.theory.points import Points
 
 __all__ = ["Corral", "search"]
 
-_JOINING = 256  # points that may join the working set in a round
+_FEW, _MANY = 64, 256  # points that may join the working set in a round: more where looking at all takes longer
 _WORKING = 4096  # points in the working set before those without weight leave
 _ROUNDS = 1000
 _UNIT = 2.0**-52
@@ -66,7 +66,7 @@ class _Search:
     def __init__(self, points: Points, tol: float) -> None:
         self.points, self.tol = points, tol
         self.working = np.empty(0, np.int64)
-        self.z: Any = None  # the points of the working set, and their Gram matrix
+        self.z: Any = None  # the points of the working set, and their Gram matrix, with room to grow
         self.G = np.empty((0, 0))
         self.shift = float(points.squared_lengths.mean())
         self.standing = _Standing.nowhere()
@@ -81,7 +81,7 @@ class _Search:
                 break
             self._settle()
             x, upper = self.standing.x, self.standing.upper
-            if upper <= _MAYBE_ZERO * math.sqrt(self.G.diagonal().max()):
+            if upper <= _MAYBE_ZERO * math.sqrt(self._squares().max()):
                 break
         return Corral(self.working[self.standing.corral], self.standing.weights, x, self.best, self.lower)
 
@@ -92,23 +92,29 @@ class _Search:
 
     def _widen(self, margins: np.ndarray, upper: float) -> bool:
         """Let the worst points join the working set; False if none of them is new."""
-        few = len(margins) <= _JOINING
-        worst = np.arange(len(margins)) if few else np.argpartition(margins, _JOINING)[:_JOINING]
+        n = len(margins)
+        most = min(max(_FEW, n // 128), _MANY)
+        worst = np.arange(n) if n <= _MANY else np.argpartition(margins, most)[:most]
         joining = np.setdiff1d(worst[margins[worst] < upper * upper], self.working)
         if not joining.size:
             return False
         if len(self.working) + len(joining) > max(_WORKING, 2 * len(self.standing.corral)):
             self._forget()
-        z = self.points.take(joining)
+        z, known = self.points.take(joining), len(self.working)
         self.z = z if self.z is None else _stacked(self.z, z)
         self.working = np.concatenate([self.working, joining])
-        known, columns = len(self.G), _dense(self.z @ z.T)
-        grown = np.empty((len(columns), len(columns)))
-        grown[:known, :known] = self.G
-        grown[:, known:] = columns
-        grown[known:, :known] = columns[:known].T
-        self.G = grown
+        m, columns = len(self.working), _dense(self.z @ z.T)
+        if m > len(self.G):
+            room = np.zeros((2 * m, 2 * m))
+            room[:known, :known] = self.G[:known, :known]
+            self.G = room
+        self.G[:m, known:m] = columns
+        self.G[known:m, :known] = columns[:known].T
         return True
+
+    def _squares(self) -> np.ndarray:
+        """|z|^2 of the working set."""
+        return self.G.diagonal()[: len(self.working)]
 
     def _forget(self) -> None:
         """Let the points without weight leave the working set."""
@@ -123,10 +129,10 @@ class _Search:
         themselves, and one that they say is nearer is made to enter, as long as that improves the margin of x.
         """
         if not len(self.standing.corral):
-            self.standing = _Standing.at(int(np.argmin(self.G.diagonal())), self.G, self.z, self.shift)
+            self.standing = _Standing.at(int(np.argmin(self._squares())), self.G, self.z, self.shift)
         self.standing = self._stepped(-1)
         slopes = self.z @ self.standing.x
-        for _ in range(len(self.G)):
+        for _ in range(len(self.working)):
             entering = int(np.argmin(slopes))
             if slopes[entering] >= self.standing.upper**2 * (1.0 - 1e-15) or entering in self.standing.corral:
                 return
@@ -137,14 +143,12 @@ class _Search:
             self.standing, slopes = further, further_slopes
 
     def _stepped(self, entering: int) -> _Standing:
-        now = self.standing
-        size, room = len(now.corral), min(len(self.G), self.points.dimension + 1)
+        now, m = self.standing, len(self.working)
+        size, room = len(now.corral), min(m, self.points.dimension + 1)
         corral, weights, factor = np.zeros(room + 1, np.int64), np.zeros(room + 1), np.zeros((room, room))
         corral[:size], weights[:size], factor[:size, :size] = now.corral, now.weights, now.factor
-        rounding = 4.0 * _UNIT * float(self.G.diagonal().max())
-        size = hull.nearest_point(
-            self.G, self.shift, rounding, entering, corral, weights, factor, size, 100 * len(self.G)
-        )
+        rounding = 4.0 * _UNIT * float(self._squares().max())
+        size = hull.nearest_point(self.G, m, self.shift, rounding, entering, corral, weights, factor, size, 100 * m)
         return _refined(corral[:size].copy(), weights[:size].copy(), factor[:size, :size].copy(), self.z)
 
 

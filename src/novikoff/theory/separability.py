@@ -4,9 +4,9 @@ Rows x with signs y are separable iff 0 is not in the convex hull of the points 
 distance of that hull from 0, and the best separator points along its nearest point. Doubles do the searching, exact
 arithmetic has the last word:
 
-    1  the nearest point in doubles (hull.py), or a linear program for a second opinion
-    2  if it is not 0, its exact margins prove the separator
-    3  if it may be 0: identical rows with opposite labels, or the exact multipliers of its rows, are the witness
+    1  rows that settle it by themselves, and say most to a person: of zeros, or identical with opposite labels
+    2  the nearest point in doubles (hull.py), or a linear program for a second opinion
+    3  if it is not 0, its margins prove the separator; if it may be 0, the exact multipliers of its rows the witness
     4  what is still open is decided by the same algorithm over the rationals (exact.py)
 """
 
@@ -137,7 +137,7 @@ def certify_signs(
         chosen = Rows.of(rows.take(asked))
         chosen.require_numbers()
         points = Points(chosen, signs[asked], question.constant)
-    found = _zero(points) or _decide(points, _searched(points, method, tol), tol)
+    found = _zero(points) or _twins(points) or _decide(points, _searched(points, method, tol), tol)
     size = (len(signs), rows.n_features)
     if isinstance(found, Separator):
         order = np.argsort(found.support)
@@ -194,9 +194,8 @@ def _twins(points: Points) -> Witness | None:
 
 def _decide(points: Points, found: Corral, tol: float) -> Separator | Witness:
     """What the search in doubles found, proved; or what exact arithmetic finds from there."""
-    if found.lower <= 0.0:
-        # Two rows say more to a person than d + 1 of them.
-        witness = _twins(points) or (exact.witness(points, found.rows) if len(found.rows) else None)
+    if found.lower <= 0.0 and len(found.rows):
+        witness = exact.witness(points, found.rows)
         if witness is not None:
             return witness
     if found.best.any():
