@@ -28,6 +28,7 @@ _HOMES = {
     "Verdicts": "novikoff.theory.certificates",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest",
+    "load": "novikoff.estimators",
     "margin": "novikoff.theory.margins",
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
@@ -55,6 +56,7 @@ __all__ = [
     "errors",
     "fewest_errors",
     "hypotheses",
+    "load",
     "margin",
     "margins",
     "mistake_bound",
@@ -77,7 +79,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from novikoff import errors, hypotheses, rules
-    from novikoff.estimators import Perceptron
+    from novikoff.estimators import Perceptron, load
     from novikoff.learner import Learner
     from novikoff.ledger import Ledger
     from novikoff.plots import LedgerDisplay, PlaneDisplay

@@ -4,7 +4,8 @@
     ├── DataError            (ValueError)   rows or labels that cannot be learned from
     ├── RuleError            (ValueError)   an update rule that is unknown or misbehaves
     ├── MergeError           (ValueError)   states that do not belong together
-    └── CertificateError     (ValueError)   a claim about data that is false
+    ├── CertificateError     (ValueError)   a claim about data that is false
+    └── ModelFileError       (ValueError)   a file that holds no whole model, or a model that no file can hold
 
 Each class is also the built-in that callers would catch. The message says what is wrong, where, what was
 found and what to do. Rejected data changes nothing: the learner is as it was before the call.
@@ -12,7 +13,7 @@ found and what to do. Rejected data changes nothing: the learner is as it was be
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "DataError", "MergeError", "NovikoffError", "RuleError"]
+__all__ = ["CertificateError", "DataError", "MergeError", "ModelFileError", "NovikoffError", "RuleError"]
 
 
 class NovikoffError(Exception):
@@ -33,3 +34,7 @@ class MergeError(NovikoffError, ValueError):
 
 class CertificateError(NovikoffError, ValueError):
     """A certificate claims what is not true of the data it is checked against."""
+
+
+class ModelFileError(NovikoffError, ValueError):
+    """A model file is missing, cut short, damaged, foreign or too new; or a model holds what no file can keep."""

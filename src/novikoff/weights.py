@@ -44,7 +44,7 @@ class Weights:
 
     def widened(self, n_features: int) -> Weights:
         """With zero weights for features that were not there before."""
-        grown = np.zeros((len(self.coef), n_features), order="F" if self.coef.flags.f_contiguous else "C")
+        grown = np.zeros((len(self.coef), n_features), order="F" if self.coef.flags.fnc else "C")
         grown[:, : self.coef.shape[1]] = self.coef
         return Weights(grown, self.bias)
 
@@ -58,7 +58,8 @@ class Weights:
 
     @property
     def norm(self) -> float:
-        return float(np.hypot(np.linalg.norm(self.coef), np.linalg.norm(self.bias)))
+        coef = np.ascontiguousarray(self.coef)  # in another order of memory the sum would round in another way
+        return float(np.hypot(np.linalg.norm(coef), np.linalg.norm(self.bias)))
 
 
 def linear_scores(rows: Rows, weights: Weights, constant: float) -> np.ndarray:

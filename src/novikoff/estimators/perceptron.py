@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from numbers import Integral
@@ -13,8 +14,9 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from novikoff import hypotheses, rules
+from novikoff import hypotheses, rules, store
 from novikoff.batch import ORDERS, Run, cycle
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import TakesRows
@@ -25,6 +27,8 @@ from novikoff.model import Model
 from novikoff.weights import Weights
 
 __all__ = ["Perceptron"]
+
+_FITTED = ("n_iter_", "converged_", "n_features_in_", "feature_names_in_")
 
 
 class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -345,6 +349,24 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
             return self.__dict__["_model"]
         except KeyError:
             raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything learned so far to a file; `novikoff.load` gives back an equal estimator that goes on alike.
+
+        The file is data only (safetensors; see `novikoff.store`). It is replaced whole: killed at any instant, the
+        old or the new model is there. A random_state that is a generator is kept as it stands now. A rule that is a
+        function is code: the file has its name, and `load` needs the function. Callbacks are not kept.
+
+        Parameters
+        ----------
+        path : str or path
+        """
+        check_is_fitted(self, "_model")
+        self._validate_params()
+        fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
+        store.save(path, store.Saved("perceptron", self._model, self.get_params(deep=False), fitted))
 
     # -- parameters
 
