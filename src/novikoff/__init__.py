@@ -20,9 +20,11 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Perceptron": "novikoff.estimators",
+    "FewestErrors": "novikoff.theory.fewest",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.ledger",
     "LedgerDisplay": "novikoff.plots",
+    "MistakeBound": "novikoff.theory.bounds",
     "PlaneDisplay": "novikoff.plots",
     "Separable": "novikoff.theory.certificates",
     "Verdicts": "novikoff.theory.certificates",
@@ -41,10 +43,12 @@ _HOMES = {
 }
 
 __all__ = [
+    "FewestErrors",
     "Inseparable",
     "Learner",
     "Ledger",
     "LedgerDisplay",
+    "MistakeBound",
     "Perceptron",
     "PlaneDisplay",
     "Rows",
@@ -85,8 +89,8 @@ if TYPE_CHECKING:
     from novikoff.plots import LedgerDisplay, PlaneDisplay
     from novikoff.rows import Rows
     from novikoff.state import State
-    from novikoff.theory.bounds import mistake_bound
+    from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
-    from novikoff.theory.fewest import fewest_errors
+    from novikoff.theory.fewest import FewestErrors, fewest_errors
     from novikoff.theory.margins import margin, margins
     from novikoff.theory.separability import certify

@@ -27,14 +27,12 @@ import scipy.sparse as sp
 
 from novikoff.errors import DataError
 
-__all__ = ["FORMATS", "Column", "Table", "read_table"]
-
-FORMATS = ("csv", "svmlight")
+__all__ = ["Column", "Table", "read_table"]
 
 _MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _LARGEST = 1e150  # squares must be doubles too
-_DELIMITERS = ",\t;| "
+_DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
 _SAMPLE = 1000  # lines that settle whether there is a header
 _MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
 _WORDS = 50  # values that a column of words may have in any case, and half as many as rows beyond that

@@ -584,7 +584,7 @@ def test_verdicts_are_a_mapping():
     assert isinstance(verdicts, nk.Verdicts)
     assert list(verdicts) == ["a", "b", "c", ("a", "b"), ("a", "c"), ("b", "c")]
     assert len(verdicts) == 6
-    assert ("b", "a") not in verdicts
+    assert ("b", "d") not in verdicts
     assert "a" in verdicts
     with pytest.raises(KeyError):
         verdicts["d"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,6 +76,8 @@ def certify(
 
     The verdict is exact for the numbers as they are read, which is in double precision.
     """
+    if math.isnan(time_limit):
+        raise click.BadParameter("nan is no number of seconds.", param_hint="--time-limit")
     if plot is not None:
         _require_matplotlib(plot)
     with _waiting(f"Reading {file}"):

@@ -7,6 +7,7 @@ same; whole numbers of any size, and fractions p/q where a margin is too thin fo
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,8 +51,9 @@ def _proof(found: Certificate, table: Table) -> dict[str, Any]:
     if isinstance(found, Separable):
         return asked | {
             "verdict": "separable",
-            "margin_lower": found.margin,
+            "margin_lower": _exact(found.margin_lower),
             "margin_upper": found.margin_upper,
+            "mistake_bound": found.mistake_bound if found.mistake_bound < math.inf else None,
             "radius": found.radius,
             "separator": _weights(found.separator, table),
             "intercept": _exact(found.intercept),

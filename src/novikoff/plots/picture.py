@@ -17,6 +17,7 @@ from novikoff.plots.style import BLACK, BLUE, GREY, MARKERS, ORANGE, VERMILION, 
 __all__ = ["Boundary", "Marked", "Window", "Witness", "scatter", "sum_of"]
 
 _FAR = 100.0  # windows: half-planes end out of sight, even where someone zooms out
+_OUT_OF_SIGHT = 50.0  # windows away
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,9 @@ class Boundary:
 
         Where right angles do not look right there is no arrow: it could seem to run along the line.
         """
-        middle = self.foot(window.centre, scale=window.size)
+        middle = self.foot(window.centre, scale=window.size) if self.normal.any() else np.full(2, np.inf)
+        if (np.abs(middle - window.centre) > _OUT_OF_SIGHT * window.size).any():
+            return self._draw_one_side(ax, window)
         outward = self.normal / np.linalg.norm(self.normal) * window.size.max() * _FAR
         ends = middle + np.outer([-1.0, 1.0], [-outward[1], outward[0]])
         names = (f"{self.equation} > 0", f"{self.equation} < 0") if self.is_strict else (None, None)
@@ -138,6 +141,15 @@ class Boundary:
             tail, tip = self._arrow_in(window, at) if len(at) else self._arrow_to_scale()
             arrow = _draw_arrow(ax, tail, tip, self._vector_label(tip - tail))
         return {"regions_": regions, "boundary_": line, "band_": self._draw_band(ax, ends), "normal_": arrow}
+
+    def _draw_one_side(self, ax: Any, window: Window) -> dict[str, Any]:
+        """Shade the window in the colour of its side: polygons that reach as far as the line would take for ever."""
+        is_positive = self.normal @ window.centre + self.offset > 0.0
+        (low_x, low_y), (high_x, high_y) = window.low, window.high
+        region = ax.fill([low_x, high_x, high_x, low_x], [low_y, low_y, high_y, high_y], alpha=0.13, lw=0, zorder=0,
+                         color=BLUE if is_positive else ORANGE,
+                         label=f"{self.equation} = 0 is out of sight")  # fmt: skip
+        return {"regions_": region, "boundary_": None, "band_": None, "normal_": None}
 
     def _draw_band(self, ax: Any, ends: np.ndarray) -> Any:
         if self.margin is None:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
+from novikoff.plots.style import literal
 from novikoff.rows import Rows
 
 __all__ = ["DISTANCE", "LIMIT", "Points", "convex_hull", "matrix", "project", "sample"]
@@ -46,7 +47,7 @@ class Points:
 def matrix(X: Any, feature_names: Any = None) -> tuple[Any, list[str]]:
     """Valid rows as an array or a CSR array, and the names of their columns."""
     names = getattr(X, "columns", None) if feature_names is None else feature_names
-    rows = Rows.of(X, None if names is None else list(map(str, names)))
+    rows = Rows.of(X, None if names is None else list(map(literal, names)))
     rows.require_numbers()
     names = [f"$x_{{{j + 1}}}$" for j in range(rows.n_features)] if rows.names is None else list(rows.names)
     if len(names) != rows.n_features:

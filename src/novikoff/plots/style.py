@@ -78,7 +78,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def literal(value: Any) -> str:
+    """Text as it stands: matplotlib would take what is between dollar signs for a formula."""
+    return str(value).replace("$", r"\$")
+
+
 def label_of(value: Any) -> str:
     """A class in words, with a minus that is as long as the plus."""
-    text = str(value)
+    text = literal(value)
     return f"\u2212{text[1:]}" if text.startswith("-") else text

@@ -44,7 +44,7 @@ from novikoff.readable import Readable
 from novikoff.theory.certificates import Certificate, Separable, Verdicts
 from novikoff.theory.hinges import UP, Account, Descent, FreundSchapire, Hinge, Problem
 from novikoff.theory.points import Points
-from novikoff.theory.separability import certify, read_data
+from novikoff.theory.separability import certify, names_of, read_data
 
 __all__ = ["MistakeBound", "mistake_bound"]
 
@@ -216,8 +216,8 @@ def _signs(y: np.ndarray, positive: Any) -> np.ndarray:
     """+1 for the positive class, the larger of two if none is named, and -1 for the rest."""
     classes, codes = encode(y)
     if positive is not None:
-        if positive not in classes.tolist():
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {classes.tolist()!r}.")
+        if positive not in names_of(classes):
+            raise DataError(f"The label {positive!r} is not in y, whose labels are {names_of(classes)!r}.")
         return np.where(y == positive, 1, -1)
     if len(classes) > 2:
         raise DataError(f"A mistake bound speaks of two classes, y has {len(classes)}. Pass positive=, the class to "

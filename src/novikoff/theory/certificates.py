@@ -29,6 +29,7 @@ class Question:
     negative: Any = None
     fit_intercept: bool = True
     one_against_rest: bool = False
+    n_asked: int | None = None  # rows that it speaks of, once it has been asked
 
     @property
     def constant(self) -> float:
@@ -60,11 +61,14 @@ class Certificate(Readable):
 
         Shares no code with the search that found the certificate.
         """
-        X, y = checker.plain(X), np.asarray(y)
-        signs = self.question.signs(y) if y.ndim == 1 else np.empty(0)
+        X, y, question = checker.plain(X), np.asarray(y), self.question
+        signs = checker.sides(y, question.positive, question.negative, question.one_against_rest)
         if X.ndim != 2 or X.shape[1] != self.n_features or len(signs) != X.shape[0] or len(signs) != self.n_rows:
             raise CertificateError(f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
                                    f"X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+        if question.n_asked is not None and np.count_nonzero(signs) != question.n_asked:
+            raise CertificateError(f"The certificate speaks of {question.n_asked} rows ({question}); "
+                                   f"{np.count_nonzero(signs)} of these have such labels.")  # fmt: skip
         self._check(X, signs)
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
@@ -199,7 +203,9 @@ class Verdicts(Readable, Mapping[Any, Certificate]):
         self.against_rest, self.pairs = against_rest, pairs
 
     def __getitem__(self, key: Any) -> Certificate:
-        return self.pairs[key] if isinstance(key, tuple) and key in self.pairs else self.against_rest[key]
+        if isinstance(key, tuple) and len(key) == 2 and key not in self.against_rest:
+            return self.pairs[key if key in self.pairs else key[::-1]]
+        return self.against_rest[key]
 
     def __iter__(self) -> Iterator[Any]:
         yield from self.against_rest

@@ -33,6 +33,7 @@ __all__ = [
     "check_witness",
     "check_wrong",
     "plain",
+    "sides",
 ]
 
 _UNIT = 2.0**-53
@@ -66,12 +67,9 @@ def check_separator(
         raise CertificateError(f"A separator needs a margin > 0, not {margin!r}.")
     # y <w, x> >= margin |w|, squared to stay rational
     needed = least**2 * sum(v * v for v in weights.tolist())
-    for rows, near, columns in _near(X, signs, weights, needed, constant):
-        numbers, scale = _integers(near)
-        scores = (numbers @ weights[columns]) * signs[rows].astype(int).astype(object)
-        for row, score in zip(rows, scores, strict=True):
-            if score <= 0 or (int(score) * Fraction(2) ** scale) ** 2 < needed:
-                raise CertificateError(f"Row {row} is not on its side of the separator by the margin {margin!r}.")
+    row = _first_short_of(X, signs, weights, needed, constant)
+    if row is not None:
+        raise CertificateError(f"Row {row} is not on its side of the separator by the margin {margin!r}.")
 
 
 def check_support(
@@ -112,8 +110,9 @@ def check_error_count(
     """y <w, x> > 0 for every row with a sign but those listed as wrong."""
     rest = np.array(signs)
     rest[wrong] = 0
-    if rest.any():
-        check_separator(X, rest, w, bias, np.nextafter(0.0, 1.0), constant)
+    row = _first_short_of(X, rest, _whole_weights(X, w, bias, constant), Fraction(0), constant) if rest.any() else None
+    if row is not None:
+        raise CertificateError(f"Row {row} is not listed as wrong, and is not on its side.")
 
 
 def check_wrong(X: Any, signs: np.ndarray, w: np.ndarray, bias: float, wrong: np.ndarray, constant: float) -> None:
@@ -144,6 +143,7 @@ def check_fewest(
     short of `least`, cases decide: some row of a witness is wrong, the first, or the second, ... They may look at
     `work` witnesses.
     """
+    shares = _exact(shares)
     if len(shares) != len(witnesses) or not all(share >= 0 for share in shares):
         raise CertificateError("Every witness needs one share >= 0.")
     sets = [frozenset(_keys(X[rows].astype(np.float64), signs[rows], constant)) for rows in witnesses]
@@ -280,6 +280,17 @@ def _keys(block: Any, signs: np.ndarray, constant: float) -> list[bytes]:
     ]
 
 
+def _first_short_of(X: Any, signs: np.ndarray, weights: np.ndarray, squared: Fraction, constant: float) -> int | None:
+    """The first row with y <w, x> <= 0 or below the root of `squared`, exactly; None if there is none."""
+    for rows, near, columns in _near(X, signs, weights, squared, constant):
+        numbers, scale = _integers(near)
+        scores = (numbers @ weights[columns]) * signs[rows].astype(int).astype(object)
+        for row, score in zip(rows.tolist(), scores, strict=True):
+            if score <= 0 or (int(score) * Fraction(2) ** scale) ** 2 < squared:
+                return row
+    return None
+
+
 def _near(
     X: Any, signs: np.ndarray, exact_weights: np.ndarray, squared: Fraction, constant: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -302,6 +313,17 @@ def _near(
         if at.size:
             near, columns = _used(block[at])
             yield (rows[at], np.hstack([near, np.full((at.size, 1), constant)]), np.append(columns, len(weights) - 1))
+
+
+def sides(y: np.ndarray, positive: Any, negative: Any, against_rest: bool) -> np.ndarray:
+    """+1 for rows with the positive label, -1 for the negative one or all others, 0 for the rest."""
+    if y.ndim != 1:
+        raise CertificateError(f"Labels are a 1-D array, not one of shape {y.shape}.")
+    # numpy answers a single False where no label can be equal
+    is_positive, is_negative = (
+        np.broadcast_to(np.asarray(y == label, bool), y.shape) for label in (positive, negative)
+    )
+    return is_positive.astype(np.int64) - (~is_positive if against_rest else is_negative)
 
 
 def plain(X: Any) -> np.ndarray | sp.csr_array:

@@ -22,14 +22,16 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import CertificateError, DataError
-from novikoff.labels import encode
+from novikoff.labels import Labels, encode
 from novikoff.theory import checker
 from novikoff.theory.certificates import Certificate, Inseparable, Question
 from novikoff.theory.points import Points
 from novikoff.theory.sandwich import Progress, Search
-from novikoff.theory.separability import read_data
+from novikoff.theory.separability import names_of, read_data
 
 __all__ = ["FewestErrors", "fewest_errors"]
+
+_LONGEST = 1e9  # seconds: as good as no limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +73,10 @@ class FewestErrors(Certificate):
     def is_exact(self) -> bool:
         """Whether the two bounds meet."""
         return self.lower == self.upper
+
+    def __bool__(self) -> bool:
+        """Whether there is a half-space without errors."""
+        return self.upper == 0
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
         constant = self.question.constant
@@ -156,7 +162,7 @@ def fewest_errors(
     rows, labels = read_data(X, y)
     question = _question(labels, fit_intercept, positive)
     signs = question.signs(labels)
-    search = Search(Points(rows, signs, question.constant), question, start + time_limit)
+    search = Search(Points(rows, signs, question.constant), question, start + min(time_limit, _LONGEST))
     if verbose:
         search.listeners.append(_Printer(start, len(rows)))
     if progress is not None:
@@ -166,7 +172,7 @@ def fewest_errors(
 
 
 def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
-    names = encode(labels)[0].tolist()
+    names = names_of(encode(labels)[0])
     if positive is not None:
         if positive not in names:
             raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
@@ -174,7 +180,8 @@ def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Questio
     if len(names) > 2:
         raise DataError(f"Found {len(names)} labels, {names!r}: a half-space tells two apart. "
                         "Pass positive=label to set one of them against the rest.")  # fmt: skip
-    return Question(names[-1], names[0] if len(names) == 2 else None, fit_intercept)
+    negative, positive = Labels(names).of_code
+    return Question(positive, negative, fit_intercept)
 
 
 class _Printer:

@@ -112,21 +112,16 @@ class Distinct:
 
 
 def _groups(points: Points) -> tuple[np.ndarray, np.ndarray]:
-    """For each row a number, the same for rows that are z or -z, and on which side of an arbitrary w it is.
-
-    Identical rows have identical scores under any weights; under arbitrary ones, hardly any others do.
-    """
-    w = np.random.default_rng(0).standard_normal(points.rows.n_features + 1)
-    scores = points.margins(w)
-    side = scores >= 0.0
-    order = np.argsort(np.abs(scores), kind="stable")
-    near = np.flatnonzero(np.diff(np.abs(scores)[order]) == 0.0)
+    """For each row a number, the same for rows that are z or -z, and which of the two it is."""
+    # With a constant, the last coordinate of z is y: z and -z are the same x with opposite labels.
+    hashes, leads = points.hashes(up_to_sign=not points.constant)
+    side = points.signs > 0 if points.constant else points.signs * leads > 0.0
+    order = np.argsort(hashes, kind="stable")
+    near = np.flatnonzero(hashes[order][:-1] == hashes[order][1:])
     one, other = order[near], order[near + 1]
-    flip = np.where(side[one] == side[other], 1.0, -1.0) * points.signs[one] * points.signs[other]
+    flip = np.ones(len(near)) if points.constant else leads[one] * leads[other]
     starts = np.ones(len(order), bool)
     starts[near + 1] = _different(points.rows, one, other, flip)
-    if points.constant:  # the last coordinate is y
-        starts[near + 1] |= flip < 0.0
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(starts) - 1
     return group, side

@@ -1,4 +1,4 @@
-"""A second opinion on separability: the linear program of Rosenblatt's critics, by SciPy's HiGHS.
+"""A second opinion on separability: the textbook's linear program, by SciPy's HiGHS.
 
     maximise t    subject to    <w, z> >= t for every point,  |w_j| <= 1
 
@@ -33,7 +33,10 @@ def search(points: Points, tol: float) -> Corral:
         return Corral.nowhere(points)
     weights = np.maximum(-answer.ineqlin.marginals, 0.0)
     rows = np.flatnonzero(weights)
+    if not len(rows):
+        return Corral.nowhere(points)
     best = answer.x[:-1]
     length = float(np.linalg.norm(best))
     lower = float(points.margins(best).min()) / length if length else 0.0
-    return Corral(rows, weights[rows] / weights.sum(), np.asarray(z[rows].T @ weights[rows]), best, lower)
+    shares = weights[rows] / weights.sum()
+    return Corral(rows, shares, np.asarray(z[rows].T @ shares), best, lower)

@@ -9,7 +9,7 @@ import numpy as np
 from novikoff.errors import DataError
 from novikoff.labels import Labels, encode
 from novikoff.theory.points import Points, unit
-from novikoff.theory.separability import read_data
+from novikoff.theory.separability import names_of, read_data
 
 __all__ = ["margin", "margins"]
 
@@ -55,9 +55,10 @@ def margin(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> float:
 
 def _signs(labels: np.ndarray) -> np.ndarray:
     classes, codes = encode(labels)
+    names = names_of(classes)
     if len(classes) > 2:
-        raise DataError(f"Margins need two labels, found {len(classes)}: {classes.tolist()!r}. "
+        raise DataError(f"Margins need two labels, found {len(classes)}: {names!r}. "
                         "Compare one with the rest: y == label.")  # fmt: skip
     if len(classes) == 1:
-        return np.full(len(labels), 2 * Labels(classes.tolist()).codes[classes[0].item()] - 1)
+        return np.full(len(labels), 2 * Labels(names).codes[names[0]] - 1)
     return 2 * codes - 1

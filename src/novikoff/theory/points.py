@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff.kernels import hashing
 from novikoff.kernels.additive import SMALLEST
 from novikoff.rows import Rows
 from novikoff.weights import Weights, linear_scores
@@ -53,6 +54,12 @@ class Points:
         """
         lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST))
         return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
+
+    def hashes(self, *, up_to_sign: bool) -> tuple[np.ndarray, np.ndarray]:
+        """For each row of X a number that identical rows share, or rows x and -x; and the sign of its first entry."""
+        hashes, leads = np.empty(len(self), np.uint64), np.empty(len(self))
+        hashing.row_hashes(self.rows.data, self.rows.indices, self.rows.indptr, up_to_sign, hashes, leads)
+        return hashes, leads
 
     def margin_below(self, w: np.ndarray) -> float:
         """What no <w, z> / |w| falls below, as far as doubles can tell. Rounding is counted four times, so that whoever

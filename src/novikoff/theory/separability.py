@@ -12,7 +12,7 @@ arithmetic has the last word:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -28,7 +28,7 @@ from novikoff.theory.certificates import Certificate, Inseparable, Question, Sep
 from novikoff.theory.hull import Corral
 from novikoff.theory.points import Points, unit
 
-__all__ = ["certify", "certify_signs", "read_data"]
+__all__ = ["certify", "certify_signs", "names_of", "read_data"]
 
 METHODS = {"hull": hull.search, "lp": linprog.search}
 
@@ -91,16 +91,15 @@ def certify(
     if not 0.0 <= tol < 1.0:
         raise ValueError(f"tol must be a number in [0, 1), found {tol!r}.")
     rows, labels = read_data(X, y)
-    classes, _ = encode(labels)
+    names = names_of(encode(labels)[0])
 
     def ask(question: Question) -> Certificate:
         return certify_signs(rows, question.signs(labels), question, method, tol)
 
     if positive is not None:
-        if positive not in classes.tolist():
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {classes.tolist()!r}.")
+        if positive not in names:
+            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
         return ask(Question(positive, None, fit_intercept, one_against_rest=True))
-    names = classes.tolist()
     if len(names) <= 2:
         negative, positive = Labels(names).of_code
         return ask(Question(positive, negative, fit_intercept))
@@ -108,6 +107,11 @@ def certify(
         {name: ask(Question(name, None, fit_intercept, one_against_rest=True)) for name in names},
         {(one, other): ask(Question(other, one, fit_intercept)) for one, other in combinations(names, 2)},
     )
+
+
+def names_of(classes: np.ndarray) -> list[Any]:
+    """Classes as Python's own values; dates stay as they are, of which Python would make numbers."""
+    return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
 
 
 def read_data(X: Any, y: Any) -> tuple[Rows, np.ndarray]:
@@ -120,11 +124,24 @@ def read_data(X: Any, y: Any) -> tuple[Rows, np.ndarray]:
         raise DataError(f"Found {len(rows)} rows in X and {len(labels)} labels in y: each row needs one.")
     if not len(rows):
         raise DataError("Found no rows: there is nothing to separate.")
-    missing = np.flatnonzero((labels != labels) | (labels == None))  # noqa: E711 - for each label
-    if missing.size:
-        raise DataError(f"Input y contains NaN or None in row {missing[0]}, which is no label. Leave the row out.")
+    _require_labels(labels)
     rows.require_numbers()
     return rows, labels
+
+
+def _require_labels(labels: np.ndarray) -> None:
+    """Numbers, text, truth values or dates, none of them missing."""
+    if labels.dtype.kind in "cV":
+        raise DataError(f"Labels of dtype {labels.dtype} cannot be sorted; use strings or real numbers.")
+    if labels.dtype.kind == "O":
+        lacking = [label is None or type(label).__name__ == "NAType" or label != label for label in labels.tolist()]
+    else:
+        lacking = labels != labels
+    missing = np.flatnonzero(lacking)
+    if missing.size:
+        raise DataError(f"Input y contains NaN or None in row {missing[0]}, which is no label. Leave the row out.")
+    if labels.dtype.kind == "O" and not all(np.isscalar(label) for label in labels.tolist()):
+        raise DataError("Labels must be single values, strings or numbers; found some that hold others.")
 
 
 def certify_signs(
@@ -132,6 +149,7 @@ def certify_signs(
 ) -> Certificate:
     """The certificate for rows with signs -1 and +1; rows with sign 0 are left out."""
     asked = np.flatnonzero(signs)
+    question = replace(question, n_asked=len(asked))
     points = Points(rows, signs, question.constant)
     if len(asked) < len(signs):
         chosen = Rows.of(rows.take(asked))
@@ -180,12 +198,10 @@ def _zero(points: Points) -> Witness | None:
 
 def _twins(points: Points) -> Witness | None:
     """Two rows that are identical but for their labels."""
-    # Identical rows have identical scores under any weights; under arbitrary ones, hardly any others do.
-    w = np.append(np.random.default_rng(0).standard_normal(points.rows.n_features), 0.0)
-    scores = points.margins(w) * points.signs
-    order = np.argsort(scores)
-    scores = scores[order]
-    for pair in np.flatnonzero(scores[:-1] == scores[1:]).tolist():
+    hashes, _ = points.hashes(up_to_sign=False)
+    order = np.argsort(hashes)
+    hashes = hashes[order]
+    for pair in np.flatnonzero(hashes[:-1] == hashes[1:]).tolist():
         twins = order[pair : pair + 2]
         if points.signs[twins].sum() == 0 and not points.take_used(twins)[0].sum(axis=0).any():
             return twins, (Fraction(1), Fraction(1))
