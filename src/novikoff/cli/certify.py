@@ -202,7 +202,7 @@ def _fewest_errors(table: Table, found: Certificate | Verdicts, time_limit: floa
     from novikoff.theory.fewest import fewest_errors
 
     question, what = found.question, f"Looking for the fewest errors, {time_limit:g} s or until Ctrl-C"
-    with _waiting(what) as update:
+    with _counting_down(what, time_limit) as update:
         fewest = fewest_errors(
             table.X, table.y, fit_intercept=question.fit_intercept,
             positive=question.positive if question.one_against_rest else None, time_limit=time_limit,
@@ -258,3 +258,23 @@ def _waiting(what: str) -> Iterator[Callable[[str], None]]:
 
     with Console(stderr=True).status(Text(f"{what} ...")) as status:
         yield lambda words: status.update(Text(f"{words} ..."))
+
+
+@contextmanager
+def _counting_down(what: str, seconds: float) -> Iterator[Callable[[str], None]]:
+    """The same with a bar that fills as time runs out."""
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn, Task, TextColumn
+    from rich.progress_bar import ProgressBar
+
+    class Elapsed(ProgressColumn):
+        def render(self, task: Task) -> ProgressBar:
+            return ProgressBar(total=max(seconds, 1e-9), completed=task.elapsed or 0.0, width=24)
+
+    columns = Elapsed(), TextColumn("{task.description}", markup=False)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what)
+        yield lambda words: progress.update(task, description=words)

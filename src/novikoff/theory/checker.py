@@ -38,6 +38,7 @@ __all__ = [
 
 _UNIT = 2.0**-53
 _BLOCK = 1 << 15  # numbers at a time: what a fast cache holds
+_FEW = 256  # rows as Python integers at a time
 WORK = 6_000_000  # witnesses that a proof by cases may look at: a few seconds
 
 
@@ -310,9 +311,14 @@ def _near(
             at = np.flatnonzero(~(scores - unit * np.linalg.norm(weights) * length > lost))
             terms = abs(block[at]) @ np.abs(weights[:-1]) + abs(weights[-1])
             at = at[~(scores[at] - unit * terms > lost[at] + unit * needed)]
-        if at.size:
-            near, columns = _used(block[at])
-            yield (rows[at], np.hstack([near, np.full((at.size, 1), constant)]), np.append(columns, len(weights) - 1))
+        for start in range(0, at.size, _FEW):
+            some = at[start : start + _FEW]
+            near, columns = _used(block[some])
+            yield (
+                rows[some],
+                np.hstack([near, np.full((some.size, 1), constant)]),
+                np.append(columns, len(weights) - 1),
+            )
 
 
 def sides(y: np.ndarray, positive: Any, negative: Any, against_rest: bool) -> np.ndarray:
