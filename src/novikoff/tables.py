@@ -166,6 +166,8 @@ def _cells(text: str, name: str, delimiter: str | None) -> tuple[list[list[str]]
             start = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"{name}:{start}: this row cannot be read as CSV: {error}.") from error
+    if not rows:
+        raise DataError(f"{name}: every cell is empty.")
     for cells, line in zip(rows, starts, strict=True):
         if len(cells) != len(rows[0]):
             raise DataError(f"{name}:{line}: found {_many(len(cells), 'cell')}, line {starts[0]} has {len(rows[0])}.")
