@@ -162,6 +162,7 @@ NUMBERS = "".join(f"{k},{k % 2}\n" for k in range(40))
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
+        (b"''", {}, "t.csv: every cell is empty."),
         ("", {}, "t.csv: the file is empty."),
         (" \n\n", {}, "t.csv: the file is empty."),
         ("a,b,y\n", {}, "t.csv: found a header line but no rows"),

@@ -30,13 +30,16 @@ _HOMES = {
     "Verdicts": "novikoff.theory.certificates",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest",
-    "load": "novikoff.estimators",
+    "learn": "novikoff.online",
+    "load": "novikoff.loading",
     "margin": "novikoff.theory.margins",
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
+    "open_stream": "novikoff.streams.opening",
     "Learner": "novikoff.learner",
     "Rows": "novikoff.rows",
     "State": "novikoff.state",
+    "StreamModel": "novikoff.online",
     "errors": "",
     "hypotheses": "",
     "rules": "",
@@ -54,16 +57,19 @@ __all__ = [
     "Rows",
     "Separable",
     "State",
+    "StreamModel",
     "Verdicts",
     "__version__",
     "certify",
     "errors",
     "fewest_errors",
     "hypotheses",
+    "learn",
     "load",
     "margin",
     "margins",
     "mistake_bound",
+    "open_stream",
     "rules",
 ]
 
@@ -83,12 +89,15 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from novikoff import errors, hypotheses, rules
-    from novikoff.estimators import Perceptron, load
+    from novikoff.estimators import Perceptron
     from novikoff.learner import Learner
     from novikoff.ledger import Ledger
+    from novikoff.loading import load
+    from novikoff.online import StreamModel, learn
     from novikoff.plots import LedgerDisplay, PlaneDisplay
     from novikoff.rows import Rows
     from novikoff.state import State
+    from novikoff.streams.opening import open_stream
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
     from novikoff.theory.fewest import FewestErrors, fewest_errors

@@ -5,19 +5,29 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-__all__ = ["write_whole"]
+__all__ = ["opened_whole", "write_whole"]
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write to a temporary file beside `path`, sync it, and rename it into place."""
+    with opened_whole(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def opened_whole(path: Path) -> Iterator[BinaryIO]:
+    """The same for content that comes piece by piece: what is written goes into place when the block ends well."""
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))  # not the temporary file's name
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())

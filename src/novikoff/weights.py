@@ -40,7 +40,7 @@ class Weights:
         return self if ordered is self.coef else Weights(ordered, self.bias)
 
     def scaled(self, by: float) -> Weights:
-        return Weights(self.coef * by, self.bias * by)
+        return Weights(self.coef * by + 0.0, self.bias * by + 0.0)  # no -0.0, which is equal but other bytes
 
     def widened(self, n_features: int) -> Weights:
         """With zero weights for features that were not there before."""
@@ -51,7 +51,7 @@ class Weights:
     def split(self, by: float) -> Weights:
         """One vector for two classes -> two vectors, -by * w and +by * w."""
         sign = np.array([[-by], [by]])
-        return Weights(sign * self.coef, (sign * self.bias).sum(axis=1))
+        return Weights(sign * self.coef + 0.0, (sign * self.bias).sum(axis=1) + 0.0)
 
     def with_class(self, at: int) -> Weights:
         return Weights(np.insert(self.coef, at, 0.0, axis=0), np.insert(self.bias, at, 0.0))

@@ -7,8 +7,11 @@ from typing import Any
 import click
 
 from novikoff import __version__
+from novikoff.cli.apply import predict, test
 from novikoff.cli.certify import certify
 from novikoff.cli.demo import demo
+from novikoff.cli.inspect import inspect
+from novikoff.cli.learn import learn
 from novikoff.errors import NovikoffError
 
 __all__ = ["main"]
@@ -34,10 +37,10 @@ class _Commands(click.Group):
 def main() -> None:
     """Linear learning that predicts while it learns, and proves what it can and cannot do.
 
-    Start with `novikoff demo`: two minutes, no data of your own needed. Then ask `novikoff certify` whether a table of
-    yours is linearly separable.
+    Start with `novikoff demo`: two minutes, no data of your own needed. Then `novikoff learn` from a file of yours, or
+    ask `novikoff certify` whether it is linearly separable.
     """
 
 
-main.add_command(certify)
-main.add_command(demo)
+for _command in (certify, demo, inspect, learn, predict, test):
+    main.add_command(_command)
