@@ -1,0 +1,34 @@
+"""Running standardisation: every number less the mean, over the standard deviation, of its column so far.
+
+    problem   bring columns of unknown scale to a common one while they are being read
+    given     rows of numbers, NaN where one is missing; count, mean and sum of squared deviations of each column
+    result    (v - mean) / deviation in place, 0 for NaN and for a column that has not varied yet; the moments moved on
+    source    Welford 1962
+
+Each row counts before it is scaled, so that the result depends on the rows before it and on nothing else, however they
+come in blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._jit import kernel
+
+
+@kernel
+def standardise(values, counts, means, squares, learn):
+    """Scale rows in place, in order, by moments that each row moves on first if `learn`."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            v = values[i, j]
+            if np.isnan(v):
+                values[i, j] = 0.0
+                continue
+            if learn:
+                counts[j] += 1.0
+                before = v - means[j]
+                means[j] += before / counts[j]
+                squares[j] += before * (v - means[j])
+            deviation = np.sqrt(squares[j] / counts[j]) if counts[j] > 0.0 else 0.0
+            values[i, j] = (v - means[j]) / deviation if deviation > 0.0 else 0.0

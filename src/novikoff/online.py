@@ -1,0 +1,201 @@
+"""StreamModel: a perceptron that learns from files and pipes, with what turns their rows into numbers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from novikoff.encoding import Encoding, TableEncoding, encoding_for, take_encoding
+from novikoff.errors import ModelFileError
+from novikoff.kernels.additive import EXAMPLES
+from novikoff.learner import Learner
+from novikoff.ledger import Ledger
+from novikoff.model import Model
+from novikoff.rows import Rows
+from novikoff.rules import Custom
+from novikoff.store import Section, put_model, read, take_model, write
+from novikoff.streams.block import Block
+
+__all__ = ["KIND", "StreamModel", "learn"]
+
+KIND = "stream"
+
+
+class StreamModel:
+    """A learner and its encoding.
+
+    Parameters
+    ----------
+    learner : Learner
+    scale : bool, default=True
+        Whether the numbers of a table are standardised as they come; their scales would ruin a perceptron.
+
+    Attributes
+    ----------
+    ledger : Ledger
+    rows_read : dict
+        How many rows each source has given.
+    target : str or None
+        The column of a table that held the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novikoff import Learner
+    >>> from novikoff.online import StreamModel
+    >>> from novikoff.streams.block import TableBlock
+    >>> def block(sky, label):
+    ...     return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": np.array([sky], object)})
+    >>> model = StreamModel(Learner())
+    >>> for sky, label in [("sun", "stay"), ("rain", "go"), ("rain", "go")]:
+    ...     model.learn(block(sky, label))
+    >>> model.predict(block("rain", None)).tolist(), model.names
+    (['go'], ['sky=sun', 'sky=rain'])
+    """
+
+    def __init__(self, learner: Learner, *, scale: bool = True) -> None:
+        self.model = Model(learner)
+        self.scale = scale
+        self.encoding: Encoding | None = None
+        self.rows_read: dict[str, int] = {}
+        self.target: str | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.model.ledger
+
+    @property
+    def names(self) -> list[str]:
+        """Of the features, in the order of the weights."""
+        return self.encoding.names if self.encoding is not None else []
+
+    @property
+    def labels(self) -> list[Any]:
+        """Those met so far, sorted."""
+        return list(self.model.labels.known)
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether it has learned from tables, whose columns have names."""
+        return isinstance(self.encoding, TableEncoding)
+
+    def learn(self, block: Block) -> None:
+        """Learn from every row of a block, in order."""
+        for _ in self.learn_until(block, ()):
+            pass
+
+    def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
+        """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger."""
+        if self.encoding is None:
+            self.encoding = encoding_for(block, scale=self.scale)
+        if block.labels is None:
+            raise ValueError("Rows without labels teach nothing.")
+        rows, before = self.encoding.learn(block), int(self.model.state.counts[EXAMPLES])
+        places = [stop - before for stop in stops if before < stop < before + len(rows)]
+        start = 0
+        for stop in (*places, len(rows)):
+            if stop > start:
+                self.model.learn_rows(rows[start:stop] if (start, stop) != (0, len(rows)) else rows,
+                                      block.labels[start:stop])  # fmt: skip
+                start = stop
+                yield before + stop
+        self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
+
+    def rows_of(self, block: Block) -> Rows:
+        """The rows of a block as the weights take them."""
+        if self.encoding is None:
+            raise ValueError("The model has learned nothing yet.")
+        return self.encoding.read(block)
+
+    def predict(self, block: Block) -> np.ndarray:
+        """The label of every row of a block."""
+        return self.model.predict(self.rows_of(block))
+
+    def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
+        """For each label (for two, the second) the features with the largest weights, and the weights."""
+        weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
+        labels = self.labels if len(weights.bias) > 1 else self.labels[-1:]
+        names = self.names
+        found = []
+        for label, w in zip(labels, weights.coef, strict=False):
+            order = np.argsort(-np.abs(w), kind="stable")[:n]
+            found.append((label, [(names[j], float(w[j])) for j in order.tolist() if w[j] != 0.0]))
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file that `load` reads back; it is replaced whole."""
+        root = Section("The model cannot be saved")
+        if self.encoding is None:
+            root.fail("it has learned nothing yet")
+        if isinstance(self.model.learner.rule, Custom):
+            root.fail("its rule is a function, and a file holds no code")
+        put_model(root, self.model)
+        encoding = root.open("encoding")
+        encoding.facts["kind"] = self.encoding.kind
+        self.encoding.put(encoding)
+        root.facts["rows_read"] = self.rows_read
+        root.facts["target"] = self.target or ""
+        write(path, KIND, root)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StreamModel:
+        """Read a model that `save` has written; it goes on as if it had never stopped, to the last bit."""
+        kind, root = read(path)
+        if kind != KIND:
+            raise ModelFileError(f"{os.fspath(path)} holds a learner of kind {kind!r}: open it with nk.load in Python.")
+        return cls.taken(root, path)
+
+    @classmethod
+    def taken(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
+        """The same from the content of the file."""
+        found = cls.__new__(cls)
+        found.model = take_model(root, None)
+        found.encoding = take_encoding(root.part("encoding"))
+        found.rows_read = {name: root.part("rows_read").fact(name, int) for name in root.fact("rows_read", dict)}
+        found.target = root.fact("target", str) or None
+        found.scale = getattr(found.encoding, "scale", True)
+        if len(found.encoding.names) != found.model.state.n_features:
+            raise ModelFileError(f"{os.fspath(path)} holds no sound model: {len(found.encoding.names)} features and "
+                                 f"{found.model.state.n_features} weights.")  # fmt: skip
+        return found
+
+
+def learn(
+    stream: Iterable[Block], *, rule: Any = "perceptron", hypothesis: Any = "averaged", fit_intercept: bool = True,
+    ties: str = "mistake", scale: bool = True,
+) -> StreamModel:  # fmt: skip
+    """Learn from every block of a stream, once, in order.
+
+    Parameters
+    ----------
+    stream : iterable of blocks
+        Such as `open_stream` gives.
+    rule, hypothesis, fit_intercept, ties
+        As those of `Perceptron`.
+    scale : bool
+        Whether the numbers of a table are standardised as they come.
+
+    Returns
+    -------
+    StreamModel
+        With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import novikoff as nk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "days.csv")
+    ...     _ = path.write_text("sky,wind,sail\\nsun,3,yes\\nrain,9,no\\nsun,4,yes\\n")
+    ...     model = nk.learn(nk.open_stream(path, target="sail"))
+    >>> model.ledger.examples, model.labels
+    (3, ['no', 'yes'])
+    """
+    model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), scale=scale)
+    model.target = getattr(stream, "target_name", None)
+    for block in stream:
+        model.learn(block)
+    return model

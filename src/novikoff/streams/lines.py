@@ -1,0 +1,135 @@
+"""Lines: pieces of a source that end where a line ends, and a thread that reads ahead; what readers of text share."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TypeVar
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.kernels.text import powers_of_five
+from novikoff.streams.sources import Source
+
+__all__ = ["LONGEST_LINE", "Piece", "line_at", "pieces_of", "powers", "read_ahead", "require_text"]
+
+LONGEST_LINE = 1 << 26  # bytes
+_BOM = b"\xef\xbb\xbf"
+
+T = TypeVar("T")
+
+
+@functools.cache
+def powers() -> np.ndarray:
+    """The table that kernels read numbers with, made once, in milliseconds."""
+    return powers_of_five()
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Whole lines: their text, in memory that kernels take for writable, and the number of the first, from 1."""
+
+    text: bytearray
+    line: int
+
+
+def pieces_of(source: Source) -> Iterator[Piece]:
+    """Cut a source where lines end, as soon as a line has ended; only the last line of all may lack its end.
+
+    Examples
+    --------
+    >>> from novikoff.streams.lines import pieces_of
+    >>> from novikoff.streams.sources import Source
+    >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
+    >>> for piece in pieces_of(Source("letters", lambda n: next(chunks))):
+    ...     print(piece.line, bytes(piece.text))
+    1 b'ab\\nc\\n'
+    3 b'de'
+    """
+    pending, line = bytearray(), 1
+    is_first = True
+    while chunk := source.read():
+        end = chunk.rfind(b"\n") + 1
+        pending += chunk[:end] if end else chunk
+        if end:
+            text, pending = pending, bytearray(chunk[end:])
+            if is_first:
+                text = text.removeprefix(_BOM)
+            is_first = False
+            if text:
+                yield Piece(text, line)
+            line += text.count(b"\n")
+            del text  # at most two pieces live at a time
+        elif len(pending) > LONGEST_LINE:
+            raise DataError(f"{source.name}:{line}: this line is longer than {LONGEST_LINE >> 20} MB. If it is a "
+                            "table, its rows must end in line feeds.")  # fmt: skip
+    if is_first:
+        pending = pending.removeprefix(_BOM)
+    if pending:
+        yield Piece(pending, line)
+    elif line == 1:
+        raise DataError(f"{source.name}: the file is empty.")
+
+
+def line_at(text: bytearray, at: int) -> bytes:
+    """The line that begins at a place, with its end."""
+    return bytes(text[at : text.find(b"\n", at) + 1 or len(text)])
+
+
+def require_text(text: bytes, place: str) -> str:
+    """A line as a string, or an error that names the byte that is not text."""
+    if b"\0" in text:
+        raise DataError(f"{place}:{text.index(0) + 1}: not a text file, it contains zero bytes. Export it as text in "
+                        "UTF-8.")  # fmt: skip
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
+                        "Latin-1, convert it: iconv -f latin1 -t utf-8.") from error  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _End:
+    error: BaseException | None
+
+
+def read_ahead(items: Generator[T, None, None], depth: int = 1) -> Generator[T, None, None]:
+    """The same items, each made in a thread while the caller is busy with those before it.
+
+    At most `depth` items wait. The thread starts with the first item asked for and ends with the last, or when this
+    generator is closed or forgotten; then `items` is closed too. An exception of `items` reaches the caller.
+    """
+    ready: SimpleQueue[T | _End] = SimpleQueue()
+    room = threading.Semaphore(depth)
+    stop = threading.Event()
+    threading.Thread(target=_fill, args=(items, ready, room, stop), name="novikoff-reader", daemon=True).start()
+    try:
+        while not isinstance(item := ready.get(), _End):
+            room.release()
+            yield item
+            del item
+        if item.error is not None:
+            raise item.error
+    finally:
+        stop.set()
+        room.release()
+
+
+def _fill(
+    items: Generator[T, None, None], ready: SimpleQueue[T | _End], room: threading.Semaphore, stop: threading.Event
+) -> None:
+    error = None
+    try:
+        while room.acquire() and not stop.is_set():
+            ready.put(next(items))
+    except StopIteration:
+        pass
+    except BaseException as found:
+        error = found
+    finally:
+        items.close()
+        ready.put(_End(error))

@@ -1,0 +1,73 @@
+"""What all readers are: something with a name to go through once, block by block."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator
+from typing import Generic, Self, TypeVar
+
+from novikoff.errors import DataError
+from novikoff.streams.block import Block
+from novikoff.streams.lines import read_ahead
+from novikoff.streams.sources import Source, open_source
+
+__all__ = ["BAD_ROWS", "Reader"]
+
+BAD_ROWS = ("stop", "skip")
+
+B = TypeVar("B", bound=Block)
+
+
+class Reader(ABC, Generic[B]):
+    """The blocks of a source, in order, once; the next is made in a thread while the caller works on this one.
+
+    Leaving the loop early, or the `with` block, ends the thread and closes the source.
+
+    Attributes
+    ----------
+    name : str
+        Of the source, for messages.
+    """
+
+    def __init__(self, source: Source | str | os.PathLike[str], bad_rows: str) -> None:
+        if bad_rows not in BAD_ROWS:
+            raise DataError(f"bad_rows must be one of {', '.join(map(repr, BAD_ROWS))}; found {bad_rows!r}.")
+        self.source = source if isinstance(source, Source) else open_source(source)
+        self.bad_rows = bad_rows
+        # Weak, or the thread would hold on to what ends it: the generator that the caller goes through.
+        self._running: weakref.ref[Generator[B, None, None]] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @abstractmethod
+    def _blocks(self) -> Generator[B, None, None]:
+        """Make the blocks, none of them without rows and rejects."""
+
+    def _blocks_then_close(self) -> Generator[B, None, None]:
+        with self.source:
+            yield from self._blocks()
+
+    def __iter__(self) -> Iterator[B]:
+        if self._running is not None:
+            raise DataError(f"{self.name}: a reader goes through its source once. Open another.")
+        running = read_ahead(self._blocks_then_close())
+        self._running = weakref.ref(running)
+        return running
+
+    def close(self) -> None:
+        """End the thread and close the source."""
+        running = None if self._running is None else self._running()
+        if self._running is None:
+            self.source.close()
+        elif running is not None:
+            running.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

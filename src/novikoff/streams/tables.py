@@ -1,0 +1,273 @@
+"""Tables as text: CSV, TSV and their relatives, block by block.
+
+A kernel reads the lines whose cells are plain or simply quoted. Any other it leaves to Python's csv module: quotes
+within quotes, line feeds within quotes, and lines that are wrong, for which the words are found there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.kernels import text as kernels
+from novikoff.streams.block import Reject, TableBlock
+from novikoff.streams.cells import Cells, Incomplete, Layout, Record, number_in, or_missing, require_width
+from novikoff.streams.lines import Piece, line_at, pieces_of, powers
+from novikoff.streams.reader import Reader
+from novikoff.streams.sources import Source
+
+__all__ = ["TableReader"]
+
+_ROWS = 1 << 16  # in a block, at most
+_SAMPLE = 1 << 20  # bytes that settle the kinds of columns
+
+
+class TableReader(Reader[TableBlock]):
+    """Blocks of rows from delimited text, the next one parsed in a thread while the caller works on this one.
+
+    Opening it reads the first megabyte, or of a pipe the first lines that come, and settles for good what the columns
+    are: a column holds numbers if all its cells do that are not missing, or all but a tenth, so that a slip of the pen
+    is found and not taken for a word; otherwise words. A later cell that does not fit is an error. Cells are missing
+    if they are empty, ?, NA, N/A, NaN or null.
+
+    Labels are doubles if all labels seen at the opening are numbers, and a later one that is none is an error;
+    otherwise they are strings, numbers among them too. A missing label is an error.
+
+    Parameters
+    ----------
+    source : Source or path or "-"
+    target : str or int or False, optional
+        Name or number, from 1, of the column with the labels; by default the last. False if there is none.
+    drop : sequence of str or int
+        Columns to leave out.
+    header : bool, optional
+        Whether the first line names the columns; by default found out.
+    types : dict of str to {"number", "word", "text"}, optional
+        What columns hold, where the first lines may mislead. Text is read as words are; it is for who uses it to tell.
+    bad_rows : {"stop", "skip"}
+        What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
+        the block's `rejects`.
+    delimiter : str, optional
+        Between cells; by default found out.
+
+    Attributes
+    ----------
+    names, kinds : tuple of str
+        Of all columns of the file, in its order.
+    target_name : str or None
+    delimiter : str
+    has_header : bool
+
+    Examples
+    --------
+    >>> from novikoff.streams.sources import Source
+    >>> from novikoff.streams.tables import TableReader
+    >>> chunks = iter([b"sky,wind,sail\\nsun,3,yes\\nrain,NA,no\\n", b""])
+    >>> reader = TableReader(Source("days.csv", lambda n: next(chunks)))
+    >>> reader.names, reader.kinds, reader.target_name
+    (('sky', 'wind', 'sail'), ('word', 'number', 'word'), 'sail')
+    >>> [block] = reader
+    >>> block.columns["sky"].tolist(), block.columns["wind"].tolist(), block.labels.tolist(), block.lines.tolist()
+    (['sun', 'rain'], [3.0, nan], ['yes', 'no'], [2, 3])
+    """
+
+    def __init__(
+        self,
+        source: Source | str | os.PathLike[str],
+        *,
+        target: str | int | bool | None = None,
+        drop: Sequence[str | int] = (),
+        header: bool | None = None,
+        types: Mapping[str, str] | None = None,
+        bad_rows: str = "stop",
+        delimiter: str | None = None,
+    ) -> None:
+        super().__init__(source, bad_rows)
+        try:
+            self._pieces = pieces_of(self.source)
+            self._first, self._cells, records = self._look(delimiter)
+            self.layout = Layout.settled_by(
+                records, self.name, target=target, drop=drop, header=header, types=types or {}
+            )
+        except BaseException:
+            self.source.close()
+            raise
+        self.names, self.kinds, self.has_header = self.layout.names, self.layout.kinds, self.layout.has_header
+        self.delimiter = self._cells.delimiter
+        self.target_name = None if self.layout.target is None else self.names[self.layout.target]
+        self._plan = _Plan.of(self.layout)
+
+    def _look(self, delimiter: str | None) -> tuple[Piece, Cells, list[Record]]:
+        """The first lines, which stay to be read, and the records in them: of a pipe, the first two that come."""
+        text, is_last = bytearray(), False
+        while True:
+            piece = next(self._pieces, None)
+            is_last = piece is None
+            text += piece.text if piece else b""
+            if not is_last and self.source.is_steady and len(text) < _SAMPLE:
+                continue
+            sample = text[: text.find(b"\n", _SAMPLE) + 1 or None]
+            cells = Cells.seen_in(sample, self.name, delimiter)
+            records = cells.sample(sample, is_last and len(sample) == len(text))
+            if len(records) > 1 or is_last:
+                break
+        if not records:
+            raise DataError(f"{self.name}: found no rows, only blank lines.")
+        return Piece(text, 1), cells, records
+
+    def _blocks(self) -> Generator[TableBlock, None, None]:
+        piece, at, line, is_last, n_rows = self._first, 0, 1, False, 0
+        del self._first
+        if self.has_header:
+            header = self.layout.first
+            at, line = header.at + header.size, header.line + header.lines
+        while True:
+            is_whole = True
+            while at < len(piece.text) and is_whole:
+                making = _Making.beside(piece.text, at, self._plan)
+                at, line, is_whole, error = self._fill(making, piece.text, at, line, is_last)
+                n_rows += making.n + len(making.rejects)
+                if making.n or making.rejects:
+                    yield making.block(self.name, self.layout, self._plan, piece.text)
+                if error is not None:
+                    raise error
+            rest = piece.text[at:]
+            more = next(self._pieces, None)
+            is_last = more is None
+            if is_last and not rest:
+                break
+            piece, at = Piece(rest + more.text if more else rest, line), 0
+        if not n_rows:
+            raise DataError(f"{self.name}: found a header line but no rows. If that line is data, say that there is no "
+                            "header.")  # fmt: skip
+
+    def _fill(
+        self, making: _Making, text: bytearray, at: int, line: int, is_last: bool
+    ) -> tuple[int, int, bool, DataError | None]:
+        """Read rows from a place on; return the place after them, its line, whether the text did not end within a
+        record, and the error that is there."""
+        form = ord(self.delimiter), ord(self._cells.quote), _is_text(text)
+        array = np.frombuffer(text, np.uint8)
+        while True:
+            making.n, at, line, why = kernels.table_rows(
+                array, at, line, making.n, *form, *self._plan.columns, powers(), *making.arrays
+            )
+            if why != kernels.ASK:
+                return at, line, True, None
+            size, lines = len(line_at(text, at)), 1
+            try:
+                record = self._cells.record(text, at, line, is_last)
+                require_width(record, self.layout)
+                size, lines = record.size, record.lines  # from here on the row is wrong, not only its quotes
+                making.put(record, self.layout, self._plan)
+            except Incomplete:
+                return at, line, False, None
+            except DataError as error:
+                if self.bad_rows == "stop":
+                    return at, line, True, error
+                making.rejects.append(Reject(line, str(error), bytes(text[at : at + size])))
+            at, line = at + size, line + lines
+
+
+def _is_text(text: bytearray) -> bool:
+    try:
+        return text.isascii() or bool(text.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Where the cells of each column go, as the kernel wants to be told."""
+
+    kinds: np.ndarray
+    places: np.ndarray
+    required: int
+    n_numbers: int
+    n_words: int
+
+    @classmethod
+    def of(cls, layout: Layout) -> _Plan:
+        kinds = np.full(len(layout.names), kernels.LEFT_OUT, np.int8)
+        for k in [*layout.used, *([] if layout.target is None else [layout.target])]:
+            kinds[k] = kernels.NUMBERS if layout.kinds[k] == "number" else kernels.WORDS
+        is_number, is_word = kinds == kernels.NUMBERS, kinds == kernels.WORDS
+        places = np.where(is_number, is_number.cumsum(), is_word.cumsum()) - 1
+        required = -1 if layout.target is None else layout.target
+        return cls(kinds, places, required, int(is_number.sum()), int(is_word.sum()))
+
+    @property
+    def columns(self) -> tuple[np.ndarray, np.ndarray, int]:
+        return self.kinds, self.places, self.required
+
+
+@dataclass(eq=False)
+class _Making:
+    """A block in the making: n rows so far."""
+
+    lines: np.ndarray
+    numbers: np.ndarray
+    spans: np.ndarray
+    n: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    odd: dict[tuple[int, int], str] = field(default_factory=dict)  # words that stand otherwise in the text
+
+    @classmethod
+    def beside(cls, text: bytearray, at: int, plan: _Plan) -> _Making:
+        """Room for what a text holds, if it is not more rows than a block has."""
+        n = min(text.count(b"\n", at) + 1, (len(text) - at) // len(plan.kinds) + 1, _ROWS)
+        return cls(np.empty(n, np.int64), np.empty((n, plan.n_numbers)), np.empty((n, plan.n_words, 2), np.int32))
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.lines, self.numbers, self.spans
+
+    def put(self, record: Record, layout: Layout, plan: _Plan) -> None:
+        """Write a row that was read elsewhere."""
+        odd = {}
+        for k, (kind, place, cell) in enumerate(zip(plan.kinds, plan.places, record.cells, strict=True)):
+            if k == plan.required and or_missing(cell) is None:
+                raise DataError(f'{layout.place(record.line, k)}: the label in column "{layout.names[k]}" is missing. '
+                                "Fill it in, pass over such rows, or name another target.")  # fmt: skip
+            if kind == kernels.NUMBERS:
+                self.numbers[self.n, place] = number_in(cell, layout, record.line, k)
+            elif kind == kernels.WORDS:
+                self.spans[self.n, place] = -1
+                if (word := or_missing(cell)) is not None:
+                    odd[self.n, int(place)] = word
+        self.odd |= odd
+        self.lines[self.n] = record.line
+        self.n += 1
+
+    def block(self, name: str, layout: Layout, plan: _Plan, text: bytearray) -> TableBlock:
+        """What came of it."""
+        words = self._words(text)
+        every = {
+            k: self.numbers[: self.n, plan.places[k]] if plan.kinds[k] == kernels.NUMBERS else words[plan.places[k]]
+            for k in range(len(layout.names)) if plan.kinds[k] != kernels.LEFT_OUT
+        }  # fmt: skip
+        labels = None if layout.target is None else np.ascontiguousarray(every[layout.target])
+        columns = {layout.names[k]: every[k] for k in layout.used}
+        return TableBlock(name, self.lines[: self.n], labels, columns, rejects=self.rejects)
+
+    def _words(self, text: bytearray) -> list[np.ndarray]:
+        """Each column of words, cut out of the text: one string for all cells that say the same."""
+        out = [np.empty(self.n, object) for _ in range(self.spans.shape[1])]
+        if not out:
+            return []
+        array = np.frombuffer(text, np.uint8)
+        codes, firsts = np.empty(self.n, np.int32), np.empty(self.n, np.int32)
+        for place, column in enumerate(out):
+            spans = np.ascontiguousarray(self.spans[: self.n, place])
+            table = np.full(1 << (2 * self.n).bit_length(), -1, np.int32)
+            count = kernels.distinct_words(array, spans, codes, firsts, table)
+            words = np.empty(count + 1, object)  # the last for missing cells, whose code is -1
+            words[:count] = [text[begin:end].decode() for begin, end in spans[firsts[:count]].tolist()]
+            column[:] = words[codes]
+        for (row, place), word in self.odd.items():
+            out[place][row] = word
+        return out
