@@ -457,7 +457,7 @@ def read_cell_number(text, at, end, delimiter, quote, powers, bits, values):
 @kernel
 def distinct_words(text, spans, codes, firsts, table):
     """Number the different words text[spans[i, 0]:spans[i, 1]] in order of appearance, -1 where there is none; return
-    how many. firsts[c] is the first i with code c. `table` has a power of two of places, two per word or more, all -1."""
+    how many. firsts[c] is the first i with code c. `table` has a power of two of places, two per word, all -1."""
     count, mask = 0, table.size - 1
     for i in range(codes.size):
         begin, size = spans[i, 0], spans[i, 1] - spans[i, 0]
