@@ -65,6 +65,8 @@ def learn(
         raise click.UsageError("--resume needs a model to go on from: --from MODEL.")
     if passes > 1 and any(str(file) == "-" for file in files):
         raise click.UsageError("A pipe can be read once: --passes needs files.")
+    if not output.resolve().parent.is_dir():
+        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
     model = _model(start, options)
     keeper = _Keeper(model, output, checkpoint, rejects or output.with_name(f"{output.name}.rejects"))
     lines = _Lines(model.ledger)
@@ -158,9 +160,10 @@ class _Lines:
         self.shown = -1
         self.began = time.perf_counter()
         self.first = ledger.examples
-        click.echo(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}", err=True)
 
     def show(self, ledger: Ledger) -> None:
+        if self.shown < 0:
+            click.echo(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}", err=True)
         since = (ledger.mistakes - self.mistakes) / max(1, ledger.examples - self.examples)
         self.examples, self.mistakes = ledger.examples, ledger.mistakes
         self.shown = ledger.examples

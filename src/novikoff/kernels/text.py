@@ -128,10 +128,10 @@ def read_number(text, at, end, powers, bits, values):
         if after == at + 1:
             return 0.0, begin, NOT_A_NUMBER
         q += power
-    is_cut = False
+    is_cut = 0
     if digits > _MAX_DIGITS:  # w ran over, unless they are leading zeros
         w, dropped = leading_digits(text, start, at)
-        is_cut = dropped > 0
+        is_cut = 1 if dropped > 0 else 0
         q += dropped
     if w == _u(0):
         value = 0.0
@@ -221,7 +221,7 @@ def read_exponent(text, at, end):
         at += 1
     start, power = at, 0
     while at < end and 48 <= text[at] <= 57:
-        power = min(power * 10 + text[at] - 48, 100_000)
+        power = min(power * 10 + np.int64(text[at]) - 48, 100_000)
         at += 1
     if at == start:
         return 0, begin
@@ -284,7 +284,7 @@ def read_index(text, at, end):
     """A whole number before a colon, and where the colon is; -1 if there is none, or one that is too large."""
     index, start = 0, at
     while at < end and 48 <= text[at] <= 57:
-        index = index * 10 + text[at] - 48
+        index = index * 10 + np.int64(text[at]) - 48
         if index > LARGEST_INDEX:
             return -1, start
         at += 1
