@@ -24,7 +24,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, certify, fresh, growth, online  # noqa: E402
+from benchmarks import batch, certify, fresh, growth, online, streams  # noqa: E402
 from benchmarks.measure import Line, Options  # noqa: E402
 
 BENCHMARKS = {
@@ -33,6 +33,7 @@ BENCHMARKS = {
     **growth.BENCHMARKS,
     **fresh.BENCHMARKS,
     **certify.BENCHMARKS,
+    **streams.BENCHMARKS,
 }
 
 _STYLES = {"ok": "green", "missed": "bold red", "differs": "bold red", "skipped": "yellow"}

@@ -1,13 +1,14 @@
-"""Text as bytes: decimal numbers, and the lines of svmlight files that are made of them.
+"""Text as bytes: decimal numbers, the lines of svmlight files that are made of them, and the cells of tables.
 
-    problem   read [+-]digits[.digits][e[+-]digits] from bytes, correctly rounded; and rows of such numbers
+    problem   read [+-]digits[.digits][e[+-]digits] from bytes, correctly rounded; and rows of such numbers, or of words
     given     bytes, and a table of 128-bit powers of five (`powers_of_five`)
-    result    the nearest doubles, in the arrays of a CSR matrix; where it ended, and why
+    result    the nearest doubles, in the arrays of a CSR matrix or a table; where it ended, and why
     source    Clinger 1990 (short decimals are one exact operation); Lemire, "Number parsing at a gigabyte per
-              second", Software: Practice and Experience 51 (2021), algorithm 1
+              second", Software: Practice and Experience 51 (2021), algorithm 1, and section 4 for eight digits at once
 
-A decimal is w * 10^q with a whole w of at most 19 digits, so it fits 64 bits. Longer ones, subnormal and overflowing
-ones, and the rare decimals that 128 bits cannot round for certain are handed back: Python reads those.
+A decimal is w * 10^q with a whole w of at most 19 digits, so it fits 64 bits. Longer ones lie between two such; if one
+double is nearest to both, it is that. Subnormal and overflowing ones, and the rare decimals that 128 bits cannot round
+for certain, are handed back: Python reads those. So are lines that are wrong: Python finds the words for them.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def read_number(text, at, end, powers, bits, values):
     if at < end and (text[at] == 45 or text[at] == 43):
         at += 1
     start = at
-    w, at = read_few_digits(text, at, end, _u(0))
+    w, at = read_digits(text, at, end, _u(0))
     digits, q = at - start, 0
     if at < end and text[at] == 46:
         at += 1
@@ -189,7 +190,7 @@ def read_digits(text, at, end, w):
 
 @part
 def read_few_digits(text, at, end, w):
-    """The same, one at a time: faster for one or two."""
+    """The same, one at a time, near the end of the text."""
     while at < end:
         digit = _u(text[_u(at)]) - _u(48)
         if digit > _u(9):
@@ -219,9 +220,9 @@ def read_exponent(text, at, end):
     negative = at < end and text[at] == 45
     if at < end and (text[at] == 45 or text[at] == 43):
         at += 1
-    start, power = at, 0
+    start, power = at, np.int64(0)
     while at < end and 48 <= text[at] <= 57:
-        power = min(power * 10 + np.int64(text[at]) - 48, 100_000)
+        power = min(power * np.int64(10) + np.int64(text[at]) - np.int64(48), np.int64(100_000))
         at += 1
     if at == start:
         return 0, begin
@@ -282,7 +283,7 @@ def skip_query(text, at, end):
 @part
 def read_index(text, at, end):
     """A whole number before a colon, and where the colon is; -1 if there is none, or one that is too large."""
-    index, start = 0, at
+    index, start = np.int64(0), at
     while at < end and 48 <= text[at] <= 57:
         index = index * 10 + np.int64(text[at]) - 48
         if index > LARGEST_INDEX:
