@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff import tables
+from novikoff import tables, texts
 from novikoff.errors import DataError
 from novikoff.tables import read_table
 
@@ -64,7 +64,7 @@ def test_csv(text, name, names, X, y, lines):
 )
 def test_header_is_found_out(text, has_header):
     rows = [line.split(",") for line in text.splitlines()]
-    assert tables._has_header(rows) == has_header
+    assert texts.begins_with_header(rows) == has_header
 
 
 def test_header_can_be_told():

@@ -26,15 +26,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
+from novikoff.texts import (
+    MISSING,
+    MOSTLY,
+    NUMBER,
+    begins_with_header,
+    delimiter_of,
+    is_number,
+    listed,
+    looks_like_svmlight,
+    many,
+)
 
 __all__ = ["Column", "Table", "read_table"]
 
-_MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _LARGEST = 1e150  # squares must be doubles too
-_DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
-_SAMPLE = 1000  # lines that settle whether there is a header
-_MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
 _WORDS = 50  # values that a column of words may have in any case, and half as many as rows beyond that
 _DENSE = 20_000_000  # numbers in a table of words that is still held as a dense array
 
@@ -117,7 +123,7 @@ def read_table(
     extension = re.sub(r"\.(gz|bz2)$", "", name.lower()).rpartition(".")[2]
     if format is None:
         format = {"csv": "csv", "tsv": "csv", "svm": "svmlight", "svmlight": "svmlight", "libsvm": "svmlight"}.get(
-            extension, "svmlight" if _looks_like_svmlight(text) else "csv"
+            extension, "svmlight" if looks_like_svmlight(text) else "csv"
         )
     if format == "svmlight":
         if target is not None or drop or header is not None:
@@ -152,7 +158,7 @@ def _cells(text: str, name: str, delimiter: str | None) -> tuple[list[list[str]]
     """The cells of every row that is not blank, and the line that it begins on."""
     sample = [line for line in text[:100_000].splitlines()[:20] if line.strip()]
     quote = "'" if '"' not in text[:100_000] and re.search(r"(^|[,;\t])\s*'[^']*'\s*([,;\t]|$)", sample[0]) else '"'
-    delimiter = delimiter or _delimiter(sample, quote)
+    delimiter = delimiter or delimiter_of(sample, quote)
     lines: Iterator[str] = io.StringIO(text, newline="")
     if delimiter == " ":
         lines = (" ".join(line.split()) for line in lines)
@@ -170,20 +176,8 @@ def _cells(text: str, name: str, delimiter: str | None) -> tuple[list[list[str]]
         raise DataError(f"{name}: every cell is empty.")
     for cells, line in zip(rows, starts, strict=True):
         if len(cells) != len(rows[0]):
-            raise DataError(f"{name}:{line}: found {_many(len(cells), 'cell')}, line {starts[0]} has {len(rows[0])}.")
+            raise DataError(f"{name}:{line}: found {many(len(cells), 'cell')}, line {starts[0]} has {len(rows[0])}.")
     return rows, starts
-
-
-def _delimiter(sample: list[str], quote: str) -> str:
-    """The character that cuts most lines into the same number of cells, more than one."""
-
-    def quality(delimiter: str) -> tuple[int, int]:
-        lines = (" ".join(line.split()) for line in sample) if delimiter == " " else sample
-        widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, quotechar=quote)))
-        width, count = widths.most_common(1)[0]
-        return (count if width > 1 else 0, -_DELIMITERS.index(delimiter))
-
-    return max(_DELIMITERS, key=quality)
 
 
 class _Csv:
@@ -191,7 +185,7 @@ class _Csv:
 
     def __init__(self, name: str, rows: list[list[str]], lines: list[int], header: bool | None) -> None:
         self.name = name
-        has_header = _has_header(rows) if header is None else header
+        has_header = begins_with_header(rows) if header is None else header
         first = rows[0] if has_header else []
         self.columns = list(zip(*rows[has_header:], strict=True))
         self.lines = lines[has_header:]
@@ -212,11 +206,11 @@ class _Csv:
         label = used[-1] if target is None and used else self._position(target or "1", "--target")
         features = [k for k in used if k != label]
         if not features:
-            raise DataError(f"{self.name}: found {_many(len(self.names), 'column')}, and none is left besides the "
+            raise DataError(f"{self.name}: found {many(len(self.names), 'column')}, and none is left besides the "
                             "target. Cells are parted by commas, tabs, semicolons, | or blanks.")  # fmt: skip
         numbers = self._without_missing([*features, label], drop_missing)
         parts = [self._part(k) for k in features]
-        if not all(map(_is_number, set(self.columns[label]))):
+        if not all(map(is_number, set(self.columns[label]))):
             self._require_few(label, "name the column of the labels with --target.")
         values = [tuple(sorted(set(part))) if isinstance(part, tuple) else () for part in parts]
         firsts = np.cumsum([0, *(len(of_part) or 1 for of_part in values)])
@@ -233,7 +227,7 @@ class _Csv:
         made = [name for column in columns if column.values for name in column.names]
         if made:
             words = sum(1 for column in columns if column.values)
-            self.notes.append(f"{_many(words, 'column')} of words became {_many(len(made), 'column')} of 0 and 1, "
+            self.notes.append(f"{many(words, 'column')} of words became {many(len(made), 'column')} of 0 and 1, "
                               f"such as {made[0]!r}.")  # fmt: skip
 
     def _position(self, wanted: str, option: str) -> int:
@@ -242,7 +236,7 @@ class _Csv:
         if wanted.isdecimal() and 1 <= int(wanted) <= len(self.names):
             return int(wanted) - 1
         near = difflib.get_close_matches(wanted, self.names)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {_listed(self.names)}."
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {listed(self.names)}."
         raise DataError(f"{self.name}: there is no column {wanted!r} ({option}). {hint}")
 
     def _is_idle(self, k: int) -> bool:
@@ -259,7 +253,7 @@ class _Csv:
         """Drop rows with missing cells, or raise at the first; the numbers of the rows that stay."""
         missing: dict[int, int] = {}
         for k in sorted(used, reverse=True):
-            bad = {cell for cell in set(self.columns[k]) if cell.lower() in _MISSING}
+            bad = {cell for cell in set(self.columns[k]) if cell.lower() in MISSING}
             if bad:
                 missing.update((row, k) for row, cell in enumerate(self.columns[k]) if cell in bad)
         numbers = np.array([row for row in range(len(self.lines)) if row not in missing], int)
@@ -271,22 +265,22 @@ class _Csv:
         if not drop_missing:
             found = f" ({cell!r})" if cell else ""
             raise DataError(f"{self.name}:{self.lines[row]}:{k + 1}: {self.names[k]!r} is missing{found}; cells are "
-                            f"missing in {_many(len(missing), 'row')}. Leave these rows out with --drop-missing, or a "
+                            f"missing in {many(len(missing), 'row')}. Leave these rows out with --drop-missing, or a "
                             "column with --drop.")  # fmt: skip
         if not len(numbers):
             raise DataError(f"{self.name}: every row has a missing cell. Leave columns out with --drop.")
         self.columns = [tuple(column[row] for row in numbers) for column in self.columns]
         self.lines = [self.lines[row] for row in numbers]
-        self.notes.append(f"{_many(len(missing), 'row')} with missing cells left out.")
+        self.notes.append(f"{many(len(missing), 'row')} with missing cells left out.")
         return numbers
 
     def _part(self, k: int) -> np.ndarray | tuple[str, ...]:
         """A column as numbers, or as the words that it holds."""
         cells = self.columns[k]
-        kinds = {cell: _is_number(cell) for cell in set(cells)}
+        kinds = {cell: is_number(cell) for cell in set(cells)}
         if not all(kinds.values()):
             strange = [row for row, cell in enumerate(cells) if not kinds[cell]]
-            if len(strange) < (1.0 - _MOSTLY) * len(cells):
+            if len(strange) < (1.0 - MOSTLY) * len(cells):
                 raise DataError(f"{self._cell(strange[0], k)} is not a number, as {len(cells) - len(strange):,} of "
                                 f"{len(cells):,} cells of this column are. Correct it, or leave the column out with "
                                 "--drop.")  # fmt: skip
@@ -309,25 +303,9 @@ class _Csv:
         return f"{self.name}:{self.lines[row]}:{k + 1}: {cell[:40]!r} in column {self.names[k]!r}"
 
 
-def _has_header(rows: list[list[str]]) -> bool:
-    first, below = rows[0], rows[1 : _SAMPLE + 1]
-    for cell, column in zip(first, zip(*below, strict=True), strict=False):
-        kinds = {_is_number(other) for other in column if other.lower() not in _MISSING}
-        if kinds == {True} and not _is_number(cell) and cell.lower() not in _MISSING:
-            return True
-    if any(_is_number(cell) or cell.lower() in _MISSING for cell in first):
-        return False
-    return not any(cell in column for cell, column in zip(first, zip(*rows[1:], strict=True), strict=False))
-
-
-def _is_number(cell: str) -> bool:
-    """What people write for a number; not everything that Python takes for one, such as 1_000."""
-    return _NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
-
-
 def _labels(cells: Sequence[str]) -> np.ndarray:
     """Whole numbers if all are, numbers if all are, or as they stand."""
-    if not all(map(_NUMBER.fullmatch, set(cells))):
+    if not all(map(NUMBER.fullmatch, set(cells))):
         return np.array(cells)
     numbers = np.array(list(map(float, cells)))
     is_whole = bool((numbers == np.trunc(numbers)).all() and (np.abs(numbers) < 2**53).all())
@@ -350,15 +328,6 @@ def _matrix(parts: Sequence[Any], columns: Sequence[Column], width: int) -> Any:
     for place, value in zip(places, values, strict=True):
         dense[rows, place] = value
     return dense
-
-
-def _looks_like_svmlight(text: str) -> bool:
-    lines = [line.partition("#")[0].split() for line in text[:100_000].splitlines()[:10]]
-    lines = [words for words in lines if words]
-    tails = [word for words in lines for word in words[1:]]
-    return bool(tails) and all(":" not in words[0] for words in lines) and all(
-        re.fullmatch(r"(qid|\d+):[^\s:]+", word) for word in tails[: -1 if len(text) > 100_000 else None]
-    )  # fmt: skip
 
 
 def _svmlight(text: str, name: str) -> Table:
@@ -403,18 +372,9 @@ def _bad_word(words: list[str], first: int, place: str) -> DataError:
     seen: set[int] = set()
     for at, word in enumerate(words[first:], start=first + 1):
         index, _, value = word.partition(":")
-        if not index.isdecimal() or int(index) >= 2**63 or not _is_number(value):
+        if not index.isdecimal() or int(index) >= 2**63 or not is_number(value):
             return DataError(f"{place}:{at}: expected index:value, such as 3:0.5, found {word[:40]!r}.")
         if int(index) in seen:
             return DataError(f"{place}:{at}: feature {index} is there twice in this row.")
         seen.add(int(index))
     return DataError(f"{place}: expected label index:value ..., found {' '.join(words)[:40]!r}.")
-
-
-def _listed(names: Sequence[str], shown: int = 10) -> str:
-    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
-    return ", ".join(map(repr, names[:shown])) + more
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

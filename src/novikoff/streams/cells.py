@@ -19,7 +19,7 @@ from typing import Any
 from novikoff.errors import DataError
 from novikoff.kernels.text import LARGEST
 from novikoff.streams.lines import line_at, require_text
-from novikoff.tables import _DELIMITERS, _MISSING, _MOSTLY, _delimiter, _has_header, _is_number, _listed, _many
+from novikoff.texts import DELIMITERS, MISSING, MOSTLY, begins_with_header, delimiter_of, is_number, listed, many
 
 __all__ = ["KINDS", "Cells", "Incomplete", "Layout", "Record", "number_in", "or_missing", "require_width"]
 
@@ -58,9 +58,9 @@ class Cells:
         quote = "'" if is_single else '"'
         if delimiter is None:
             try:
-                delimiter = _delimiter(lines, quote) if lines else _DELIMITERS[0]
+                delimiter = delimiter_of(lines, quote) if lines else DELIMITERS[0]
             except csv.Error:  # a cell too long for the module; the record itself will be told of
-                delimiter = _DELIMITERS[0]
+                delimiter = DELIMITERS[0]
         return cls(name, delimiter, quote)
 
     @property
@@ -138,7 +138,7 @@ class Layout:
         """What the first records say, or the caller does."""
         width = len(records[0].cells)
         rows = [record.cells for record in records if len(record.cells) == width]
-        has_header = _has_header(rows) if header is None else header
+        has_header = begins_with_header(rows) if header is None else header
         names = _names(rows[0] if has_header else [""] * width, name, records[0].line)
         columns = list(zip(*rows[has_header:], strict=True)) or [()] * width
         dropped = {_position(column, names, name, "drop") for column in drop}
@@ -152,7 +152,7 @@ class Layout:
             at = _position(target, names, name, "target")
         used = [k for k in used if k != at]
         if not used:
-            raise DataError(f"{name}: found {_many(width, 'column')}, and none is left besides the target. Cells are "
+            raise DataError(f"{name}: found {many(width, 'column')}, and none is left besides the target. Cells are "
                             "parted by commas, tabs, semicolons, | or blanks.")  # fmt: skip
         told = {_position(column, names, name, "types"): _known(kind) for column, kind in types.items()}
         kinds = tuple(told.get(k) or _kind(columns[k], is_target=k == at) for k in range(width))
@@ -164,9 +164,9 @@ class Layout:
 
 def number_in(cell: str, layout: Layout, line: int, k: int) -> float:
     """The number in a cell, NaN if it is missing."""
-    if cell.lower() in _MISSING:
+    if cell.lower() in MISSING:
         return float("nan")
-    if not _is_number(cell):
+    if not is_number(cell):
         raise DataError(f'{layout.place(line, k)}: expected a number in column "{layout.names[k]}", found '
                         f'"{cell[:40]}". Correct it, pass over such rows, or read the column as words.')  # fmt: skip
     if not abs(float(cell)) < LARGEST:
@@ -178,13 +178,13 @@ def number_in(cell: str, layout: Layout, line: int, k: int) -> float:
 def require_width(record: Record, layout: Layout) -> None:
     """As many cells as the first line has."""
     if len(record.cells) != len(layout.names):
-        raise DataError(f"{layout.name}:{record.line}: found {_many(len(record.cells), 'cell')}, line "
+        raise DataError(f"{layout.name}:{record.line}: found {many(len(record.cells), 'cell')}, line "
                         f"{layout.first.line} has {len(layout.names)}. Correct it, or pass it over.")  # fmt: skip
 
 
 def or_missing(cell: str) -> str | None:
     """The words in a cell, None if it is missing."""
-    return None if cell.lower() in _MISSING else cell
+    return None if cell.lower() in MISSING else cell
 
 
 def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:
@@ -205,7 +205,7 @@ def _position(wanted: str | int, names: Sequence[str], name: str, option: str) -
     if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
         return int(wanted) - 1
     near = difflib.get_close_matches(wanted, names)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {_listed(names)}."
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {listed(names)}."
     raise DataError(f"{name}: there is no column {wanted!r} ({option}). {hint}")
 
 
@@ -218,9 +218,9 @@ def _known(kind: str) -> str:
 def _kind(cells: Sequence[str], *, is_target: bool) -> str:
     """Numbers, if all that are there are; or almost all: then the others are mistakes, except among labels."""
     counts = Counter(cells)
-    there = {cell: count for cell, count in counts.items() if cell.lower() not in _MISSING}
-    strange = sum(count for cell, count in there.items() if not _is_number(cell))
-    tolerated = 0.0 if is_target else (1.0 - _MOSTLY) * sum(there.values())
+    there = {cell: count for cell, count in counts.items() if cell.lower() not in MISSING}
+    strange = sum(count for cell, count in there.items() if not is_number(cell))
+    tolerated = 0.0 if is_target else (1.0 - MOSTLY) * sum(there.values())
     return "number" if strange == 0 or strange < tolerated else "word"
 
 

@@ -10,7 +10,7 @@ from novikoff.errors import DataError
 from novikoff.streams.sources import Source, open_source
 from novikoff.streams.svmlight import SvmlightReader
 from novikoff.streams.tables import TableReader
-from novikoff.tables import _looks_like_svmlight
+from novikoff.texts import looks_like_svmlight
 
 __all__ = ["FORMATS", "open_stream"]
 
@@ -73,7 +73,7 @@ def _by_content(source: Source) -> str:
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and not lines[-1].endswith(b"\n") and any(line.partition(b"#")[0].strip() for line in lines[:-1]):
         lines.pop()  # the chunk may have ended within it
-    return "svmlight" if _looks_like_svmlight(b"".join(lines).decode(errors="replace")) else "csv"
+    return "svmlight" if looks_like_svmlight(b"".join(lines).decode(errors="replace")) else "csv"
 
 
 def _require_no_table_options(name: str, options: dict[str, Any]) -> None:

@@ -1,0 +1,77 @@
+"""What text is made of: numbers, missing cells, headers, delimiters. All readers share these guesses, and agree."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = [
+    "DELIMITERS",
+    "MISSING",
+    "MOSTLY",
+    "NUMBER",
+    "begins_with_header",
+    "delimiter_of",
+    "is_number",
+    "listed",
+    "looks_like_svmlight",
+    "many",
+]
+
+MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
+MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
+_SAMPLE = 1000  # lines that settle whether there is a header
+
+
+def delimiter_of(sample: list[str], quote: str) -> str:
+    """The character that cuts most lines into the same number of cells, more than one."""
+
+    def quality(delimiter: str) -> tuple[int, int]:
+        lines = (" ".join(line.split()) for line in sample) if delimiter == " " else sample
+        widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, quotechar=quote)))
+        width, count = widths.most_common(1)[0]
+        return (count if width > 1 else 0, -DELIMITERS.index(delimiter))
+
+    return max(DELIMITERS, key=quality)
+
+
+def begins_with_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names the columns: words above numbers, or words that do not recur below."""
+    first, below = rows[0], rows[1 : _SAMPLE + 1]
+    for cell, column in zip(first, zip(*below, strict=True), strict=False):
+        kinds = {is_number(other) for other in column if other.lower() not in MISSING}
+        if kinds == {True} and not is_number(cell) and cell.lower() not in MISSING:
+            return True
+    if any(is_number(cell) or cell.lower() in MISSING for cell in first):
+        return False
+    return not any(cell in column for cell, column in zip(first, zip(*rows[1:], strict=True), strict=False))
+
+
+def is_number(cell: str) -> bool:
+    """What people write for a number; not everything that Python takes for one, such as 1_000."""
+    return NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
+
+
+def looks_like_svmlight(text: str) -> bool:
+    """Whether the first lines are label index:value ..."""
+    lines = [line.partition("#")[0].split() for line in text[:100_000].splitlines()[:10]]
+    lines = [words for words in lines if words]
+    tails = [word for words in lines for word in words[1:]]
+    return bool(tails) and all(":" not in words[0] for words in lines) and all(
+        re.fullmatch(r"(qid|\d+):[^\s:]+", word) for word in tails[: -1 if len(text) > 100_000 else None]
+    )  # fmt: skip
+
+
+def listed(names: Sequence[str], shown: int = 10) -> str:
+    """The first few, in quotes, and how many more there are."""
+    more = f" and {len(names) - shown:,} more" if len(names) > shown else ""
+    return ", ".join(map(repr, names[:shown])) + more
+
+
+def many(count: int, noun: str) -> str:
+    """A count and its noun."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
