@@ -1,10 +1,12 @@
-"""Lines: pieces of a source that end where a line ends, and a thread that reads ahead; what readers of text share."""
+"""Lines: pieces of a source that end where a line ends, and threads that read ahead; what readers of text share."""
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Generator, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import TypeVar
@@ -15,11 +17,21 @@ from novikoff.errors import DataError
 from novikoff.kernels.text import powers_of_five
 from novikoff.streams.sources import Source
 
-__all__ = ["LONGEST_LINE", "Piece", "line_at", "pieces_of", "powers", "read_ahead", "require_text"]
+__all__ = [
+    "LONGEST_LINE",
+    "Piece",
+    "in_parallel",
+    "line_at",
+    "pieces_of",
+    "powers",
+    "read_ahead",
+    "require_text",
+]
 
 LONGEST_LINE = 1 << 26  # bytes
 _BOM = b"\xef\xbb\xbf"
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -90,6 +102,30 @@ def require_text(text: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         raise DataError(f"{place}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
                         "Latin-1, convert it: iconv -f latin1 -t utf-8.") from error  # fmt: skip
+
+
+def in_parallel(work: Callable[[S], T], items: Iterator[S], workers: int) -> Generator[T, None, None]:
+    """work(item) for every item, in order, several at a time in threads; for work that lets other threads run.
+
+    An exception of `items` reaches the caller after all that came before it. Without workers nothing is asked for
+    before it is needed.
+    """
+    if not workers:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[T]] = deque()
+    error: BaseException | None = None
+    with ThreadPoolExecutor(workers, "novikoff-parser") as pool:
+        while error is None or waiting:
+            while error is None and len(waiting) <= workers:
+                try:
+                    waiting.append(pool.submit(work, next(items)))
+                except BaseException as found:
+                    error = found
+            if waiting:
+                yield waiting.popleft().result()
+    if not isinstance(error, StopIteration):
+        raise error
 
 
 @dataclass(frozen=True)

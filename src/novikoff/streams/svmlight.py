@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,7 @@ import scipy.sparse as sp
 from novikoff.errors import DataError
 from novikoff.kernels import text as kernels
 from novikoff.streams.block import Reject, SparseBlock
-from novikoff.streams.lines import Piece, line_at, pieces_of, powers, require_text
+from novikoff.streams.lines import Piece, in_parallel, line_at, pieces_of, powers, require_text
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
 
@@ -24,11 +25,12 @@ __all__ = ["SvmlightReader", "row_of_line"]
 
 _ROWS = 1 << 16  # in a block, at most
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+_THREADS = 2  # that parse; the caller has one of its own
 _PAIR = 4  # bytes that an index and its value take at least, with the blank before
 
 
 class SvmlightReader(Reader[SparseBlock]):
-    """Blocks of rows from svmlight text, the next one parsed in a thread while the caller works on this one.
+    """Blocks of rows from svmlight text, the next ones parsed in threads while the caller works on this one.
 
     Column j of a block's rows is index j as written, so files that count from 1 leave column 0 empty. The width is the
     largest index so far plus one: it grows from block to block and never shrinks. Labels are doubles. Indices need not
@@ -60,17 +62,33 @@ class SvmlightReader(Reader[SparseBlock]):
 
     def _blocks(self) -> Generator[SparseBlock, None, None]:
         n_rows = 0
-        for piece in pieces_of(self.source):
-            at, line = 0, piece.line
-            while at < len(piece.text):
-                block, at, line, error = self._block(piece, at, line)
-                n_rows += len(block) + len(block.rejects)
-                if len(block) or block.rejects:
-                    yield block
+        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
+        threads = _THREADS if self.source.is_steady else 0
+        with closing(in_parallel(self._parsed, pieces_of(self.source), threads)) as parsed:
+            for blocks, error in parsed:
+                for block in blocks:
+                    n_rows += len(block) + len(block.rejects)
+                    yield self._widened(block)
                 if error is not None:
                     raise error
         if not n_rows:
             raise DataError(f"{self.name}: found no rows, only blank lines and comments.")
+
+    def _parsed(self, piece: Piece) -> tuple[list[SparseBlock], DataError | None]:
+        """The blocks of a piece, as far as the first error, and that error."""
+        blocks, error, at, line = [], None, 0, piece.line
+        while at < len(piece.text) and error is None:
+            block, at, line, error = self._block(piece, at, line)
+            if len(block) or block.rejects:
+                blocks.append(block)
+        return blocks, error
+
+    def _widened(self, block: SparseBlock) -> SparseBlock:
+        """The same block, at least as wide as those before it."""
+        rows = block.rows
+        self._width = max(self._width, rows.shape[1])
+        wide = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], self._width))
+        return replace(block, rows=wide)
 
     def _block(self, piece: Piece, at: int, line: int) -> tuple[SparseBlock, int, int, DataError | None]:
         """Rows from a place in a piece on, and the place after them; or the error that is there."""
@@ -97,8 +115,8 @@ class SvmlightReader(Reader[SparseBlock]):
     def _as_block(self, room: _Room, n: int, rejects: list[Reject]) -> SparseBlock:
         size = room.indptr[n]
         indices = room.indices[:size]
-        self._width = max(self._width, int(indices.max(initial=-1)) + 1)
-        rows = sp.csr_array((room.data[:size], indices, room.indptr[: n + 1]), shape=(n, self._width))
+        width = int(indices.max(initial=-1)) + 1
+        rows = sp.csr_array((room.data[:size], indices, room.indptr[: n + 1]), shape=(n, width))
         return SparseBlock(self.name, room.lines[:n], room.labels[:n], rows, rejects=rejects)
 
 
