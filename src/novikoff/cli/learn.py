@@ -57,7 +57,7 @@ def learn(
     """Learn from files or a pipe.
 
     FILES are read in the order given, and the mistakes counted on the way. They are svmlight or CSV, plain or packed
-    with gzip or bzip2; - is the standard input. Each row is predicted before it is learned from, so the rate of
+    with gzip, bzip2 or xz; - is the standard input. Each row is predicted before it is learned from, so the rate of
     mistakes is that on rows never seen before (in the first pass). Memory does not grow with the files, and Ctrl-C
     leaves a model to go on from.
     """
