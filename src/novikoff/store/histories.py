@@ -78,14 +78,17 @@ def _take_chain(section: Section, n_classes: int, n_features: int) -> Chain:
 
 
 def _put_rows(section: Section, rows: Any) -> None:
-    """Stored rows, dense or CSR, in the floats they came in."""
+    """Stored rows, dense or CSR, in the floats they came in. CSR without stored zeros and no wider than need be: both
+    depend on the blocks that rows came in, and that is no part of them."""
     section.facts["is_sparse"] = bool(sp.issparse(rows))
     if not sp.issparse(rows):
         section.put("rows", rows)
         return
+    rows = rows.copy()
+    rows.eliminate_zeros()
     part = section.open("rows")
-    part.facts["width"] = int(rows.shape[1])
-    narrow = max(rows.nnz, rows.shape[1]) <= np.iinfo(np.int32).max
+    part.facts["width"] = width = int(rows.indices.max(initial=-1)) + 1
+    narrow = max(rows.nnz, width) <= np.iinfo(np.int32).max
     part.put("data", rows.data)
     part.put("indices", rows.indices.astype(np.int32 if narrow else np.int64, copy=False))
     part.put("indptr", rows.indptr.astype(np.int32 if narrow else np.int64, copy=False))
