@@ -118,7 +118,8 @@ def holds(certificate, X, y):
     w = exact(certificate.separator) + ([Fraction(certificate.intercept)] if certificate.question.fit_intercept else [])
     asked = [z for z, sign in zip(Z, signs, strict=True) if sign]
     return (
-        separator_holds(asked, w, certificate.margin_lower)
+        (certificate.question.fit_intercept or not certificate.intercept)
+        and separator_holds(asked, w, certificate.margin_lower)
         and support_holds(Z, signs, certificate.support, certificate.multipliers, certificate.margin_upper)
         and radius_holds(asked, certificate.radius)
     )
