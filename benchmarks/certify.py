@@ -2,11 +2,12 @@
 
 The program is the textbook's: find w with y <w, x> >= 1. It has no proof to offer that is more than a tolerance, so it
 is timed for the verdict alone; ours includes the margin or the witness, in exact arithmetic. Solvers that take seconds
-run once.
+run once; where one takes less, it has as many turns as we have and the best counts, as for us.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
 from novikoff.kernels.additive import binary_scores
 
+_SHORT, _TURNS = 2.0, 5  # what takes fewer seconds has this many turns
 _PATIENCE = 300.0  # seconds until HiGHS is taken to have given up
 
 
@@ -121,11 +123,13 @@ def verify(options: Options) -> list[Line]:
 def _by_linear_program(X: Any, y: np.ndarray) -> Verdict:
     signs = np.where(y == np.unique(y)[-1], 1.0, -1.0)[:, None]
     A = sp.hstack([X.multiply(-signs), -signs], format="csr") if sp.issparse(X) else np.hstack([-signs * X, -signs])
-    start = time.perf_counter()
-    answer = linprog(np.zeros(A.shape[1]), A_ub=A, b_ub=np.full(len(y), -1.0), bounds=(None, None), method="highs",
-                     options={"time_limit": _PATIENCE})  # fmt: skip
-    found = {0: True, 2: False}.get(answer.status)
-    return Verdict(time.perf_counter() - start, found, answer.message.split("\n")[0][:100])
+    took, turns = math.inf, 0
+    while turns == 0 or (took < _SHORT and turns < _TURNS):
+        start = time.perf_counter()
+        answer = linprog(np.zeros(A.shape[1]), A_ub=A, b_ub=np.full(len(y), -1.0), bounds=(None, None),
+                         method="highs", options={"time_limit": _PATIENCE})  # fmt: skip
+        took, turns = min(took, time.perf_counter() - start), turns + 1
+    return Verdict(took, {0: True, 2: False}.get(answer.status), answer.message.split("\n")[0][:100])
 
 
 def _agreement(theirs: Verdict, ours: Any) -> tuple[str, bool]:

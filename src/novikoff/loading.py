@@ -49,6 +49,6 @@ def load(
         if rule is not None:
             raise ModelFileError(f"{os.fspath(path)} knows its rule; rule= is only for models trained by a function.")
         return online.StreamModel.taken(root, path)
-    from novikoff.estimators.saved import load as load_estimator
+    from novikoff.estimators import estimator_of
 
-    return load_estimator(path, rule=rule)
+    return estimator_of(store.taken(path, kind, root, rule), path)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 
 __all__ = ["Readable"]
 
 
-class Readable:
+class Readable(ABC):
     """Something that says in `_title` what it is and in `_lines` what there is to know."""
 
     def _title(self) -> str:
         return type(self).__name__
 
+    @abstractmethod
     def _lines(self) -> list[tuple[str, str]]:
-        raise NotImplementedError
+        """Names and values."""
 
     def __repr__(self) -> str:
         lines = self._lines()

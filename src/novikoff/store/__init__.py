@@ -28,7 +28,7 @@ Another kind of model adds sections of its own: `root.open("encoding")` and `put
 from novikoff.store.container import SCHEMA, read, write
 from novikoff.store.models import put_model, take_model
 from novikoff.store.named import put_named, take_named
-from novikoff.store.saved import Saved, load, save
+from novikoff.store.saved import Saved, load, save, taken
 from novikoff.store.section import Section
 from novikoff.store.values import put_values, take_values
 
@@ -45,5 +45,6 @@ __all__ = [
     "take_model",
     "take_named",
     "take_values",
+    "taken",
     "write",
 ]

@@ -17,7 +17,7 @@ from novikoff.store.models import name_of, put_model, take_model
 from novikoff.store.named import put_named, take_named
 from novikoff.store.section import Section
 
-__all__ = ["Saved", "load", "save"]
+__all__ = ["Saved", "load", "save", "taken"]
 
 _FITTED = {"n_iter_": int, "converged_": bool, "n_features_in_": int, "feature_names_in_": np.ndarray}
 
@@ -79,7 +79,14 @@ def load(path: str | os.PathLike[str], rule: Callable[[float, float], float] | r
     rule : callable, optional
         The rule it was trained by, if that was a function: files hold no code.
     """
-    kind, root = container.read(path)
+    return taken(path, *container.read(path), rule)
+
+
+def taken(
+    path: str | os.PathLike[str], kind: str, root: Section,
+    rule: Callable[[float, float], float] | rules.Custom | None = None,
+) -> Saved:  # fmt: skip
+    """The same from the content of the file."""
     name = root.facts.get("function")
     if name is None and rule is not None:
         raise ModelFileError(f"{os.fspath(path)} knows its rule; rule= is only for models trained by a function.")

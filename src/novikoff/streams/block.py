@@ -7,6 +7,7 @@ beside the others.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -26,7 +27,7 @@ class Reject:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(ABC):
     """Rows of a source.
 
     Attributes
@@ -54,8 +55,9 @@ class Block:
         labels = None if self.labels is None else self.labels[n:]
         return replace(self, lines=self.lines[n:], labels=labels, **self._rest_after(n))
 
+    @abstractmethod
     def _rest_after(self, n: int) -> dict[str, Any]:
-        raise NotImplementedError
+        """What `after` changes besides lines and labels."""
 
 
 @dataclass(frozen=True, eq=False)

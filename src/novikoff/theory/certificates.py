@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -71,8 +72,9 @@ class Certificate(Readable):
                                    f"{np.count_nonzero(signs)} of these have such labels.")  # fmt: skip
         self._check(X, signs)
 
+    @abstractmethod
     def _check(self, X: Any, signs: np.ndarray) -> None:
-        raise NotImplementedError
+        """Raise a CertificateError if a claim is false."""
 
     def _title(self) -> str:
         return f"{type(self).__name__}: {self.question}"
