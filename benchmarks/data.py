@@ -154,6 +154,13 @@ def certified_files() -> Iterator[tuple[str, Any, np.ndarray]]:
             yield name.split(".")[0], table[:, :-1].astype(float), table[:, -1]
 
 
+def real_file(name: str) -> Path | None:
+    """A file of the real data, if it is there."""
+    root = os.environ.get("NOVIKOFF_DATA")
+    found = Path(root) / name if root else None
+    return found if found is not None and found.is_file() else None
+
+
 def _real(folder: str) -> Path | None:
     root = os.environ.get("NOVIKOFF_DATA")
     found = Path(root) / folder if root else None

@@ -23,6 +23,7 @@ __all__ = [
     "at_least",
     "at_most",
     "best_of",
+    "no_target",
     "seconds",
 ]
 
@@ -105,11 +106,18 @@ class Target:
         return f"{figure:.0%}" if self.unit == "%" else f"{figure:.3g}{self.unit}"
 
     def __str__(self) -> str:
+        if math.isinf(self.low) and math.isinf(self.high):
+            return "none"
         return f"≥ {self.show(self.low)}" if math.isinf(self.high) else f"≤ {self.show(self.high)}"
 
 
 def at_least(value: float, unit: str = "×") -> Target:
     return Target(value, math.inf, unit)
+
+
+def no_target(unit: str = "×") -> Target:
+    """For a figure that is only shown."""
+    return Target(-math.inf, math.inf, unit)
 
 
 def at_most(value: float, unit: str = "×") -> Target:

@@ -79,9 +79,29 @@ def imports_of(path):
 
 
 @pytest.mark.parametrize("path", sorted((SOURCE / "kernels").glob("*.py")), ids=lambda path: path.name)
-def test_kernel_files_stand_alone(path):
-    """numba's cache trusts a file as long as that file is unchanged, whatever it imports (see _jit.py)."""
-    assert imports_of(path) <= {"__future__", "numpy", "novikoff._jit"}
+def test_kernel_files_know_only_each_other(path):
+    others = {f"novikoff.kernels.{other.stem}" for other in (SOURCE / "kernels").glob("*.py")}
+    assert imports_of(path) <= {"__future__", "numpy", "novikoff._jit"} | others
+
+
+def test_a_kernel_is_compiled_anew_when_a_file_behind_it_changes(tmp_path):
+    """numba looks at the file of the kernel alone; _jit.py adds those that it imports from, near and far."""
+    (tmp_path / "far.py").write_text("from novikoff._jit import part\n@part\ndef far(x):\n    return x + 1\n")
+    (tmp_path / "near.py").write_text(
+        "from far import far\nfrom novikoff._jit import part\n@part\ndef near(x):\n    return 10 * far(x)\n"
+    )
+    (tmp_path / "top.py").write_text(
+        "from near import near\nfrom novikoff._jit import kernel\n@kernel\ndef top(x):\n    return near(x)\n"
+        "print(top(1))\n"
+    )
+
+    def run():
+        done = subprocess.run([sys.executable, "top.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert run() == "20\n"
+    (tmp_path / "far.py").write_text("from novikoff._jit import part\n@part\ndef far(x):\n    return x + 20\n")
+    assert run() == "210\n"
 
 
 def test_only_jit_imports_numba():

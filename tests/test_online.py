@@ -11,18 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Learner
-from novikoff.encoding import IndexEncoding, TableEncoding
+from novikoff.encoding import Features, IndexEncoding, TableEncoding
 from novikoff.errors import DataError, ModelFileError
 from novikoff.online import StreamModel
 from novikoff.store import Section
-from novikoff.streams.block import SparseBlock, TableBlock
+from novikoff.streams.block import SparseBlock, TableBlock, Texts, Words
+from novikoff.streams.sources import Source
+from novikoff.streams.vw import VwReader
 
 
-def table(rows, labels=None, source="t.csv", age=float):
-    """Rows of (age, sky): a number or NaN, a word or None."""
-    columns = {"age": np.array([row[0] for row in rows], age), "sky": np.array([row[1] for row in rows], object)}
+def table(rows, labels=None, source="t.csv", **more):
+    """Rows of (age, sky, note): a number or NaN, a word or None, a text or None."""
+    ages, skies, notes = zip(*rows, strict=True)
+    columns = {"age": np.array(ages, float), "sky": Words.of(skies), "note": Texts.of(notes)}
     lines = np.arange(2, 2 + len(rows))
-    return TableBlock(source, lines, None if labels is None else np.array(labels, object), columns)
+    return TableBlock(source, lines, None if labels is None else np.array(labels, object), columns, **more)
+
+
+def numbers_only(*ages, labels=None):
+    labels = None if labels is None else np.array(labels, object)
+    return TableBlock("t.csv", np.arange(2, 2 + len(ages)), labels, {"age": np.array(ages)})
 
 
 def sparse(X, labels, source="t.svm"):
@@ -32,12 +40,15 @@ def sparse(X, labels, source="t.svm"):
 def pieces(block, cuts):
     """The same rows in several blocks."""
     edges = [0, *sorted({cut % (len(block) + 1) for cut in cuts}), len(block)]
-    for start, stop in pairwise(edges):
-        if stop > start:
-            rest = block.after(start)
-            kept = {"columns": {name: column[: stop - start] for name, column in rest.columns.items()}} if isinstance(
-                block, TableBlock) else {"rows": rest.rows[: stop - start]}  # fmt: skip
-            yield type(block)(block.source, rest.lines[: stop - start], rest.labels[: stop - start], **kept)
+    return [block[start:stop] for start, stop in pairwise(edges) if stop > start]
+
+
+def matrix(rows):
+    """Rows, in one piece or several, as one dense matrix."""
+    parts = [part.take(np.arange(len(part))) for part in (rows if isinstance(rows, list) else [rows])]
+    parts = [part.toarray() if sp.issparse(part) else part for part in parts]
+    width = max(part.shape[1] for part in parts)
+    return np.vstack([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
 
 
 def literal_standardised(values):
@@ -57,60 +68,101 @@ def literal_standardised(values):
     return out
 
 
-ROWS = [(3.0, "sun"), (math.nan, "rain"), (5.0, None), (4.0, "sun"), (9.0, "fog"), (math.nan, "sun"), (1.0, "rain")]
+ROWS = [(3.0, "sun", "a b"), (math.nan, "rain", "b"), (5.0, None, None), (4.0, "sun", "b b a"), (9.0, "fog", ""),
+        (math.nan, "sun", "c"), (1.0, "rain", "a b")]  # fmt: skip
 LABELS = ["stay", "go", "go", "stay", "go", "stay", "go"]
+WORDS_ALONE = Features(ngrams=(1, 1), char_ngrams=(0, 0))
 
 numbers = st.floats(-1e6, 1e6) | st.just(math.nan)
+texts = st.none() | st.text("aB \xe9.", max_size=6)
 streams = st.lists(
-    st.tuples(numbers, st.sampled_from(["sun", "rain", "fog", None]), st.sampled_from(["a", "b", "c"])),
+    st.tuples(numbers, st.sampled_from(["sun", "rain", "fog", None]), texts, st.sampled_from(["a", "b", "c"])),
     min_size=1,
     max_size=25,
 )
 
 
 def test_a_table_becomes_numbers():
-    encoding = TableEncoding(["age"], ["sky"])
-    rows = encoding.learn(table(ROWS))
-    assert encoding.names == ["age", "sky=sun", "sky=rain", "age is missing", "sky=?", "sky=fog"]
-    X = rows.take(np.arange(len(rows))).toarray()
-    np.testing.assert_allclose(X[:, 0], literal_standardised([age for age, _ in ROWS]), atol=1e-12)
-    assert X[1].tolist() == [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]
-    assert X[2, 1:].tolist() == [0.0, 0.0, 0.0, 1.0, 0.0]
+    encoding = TableEncoding(WORDS_ALONE)
+    X = matrix(encoding.learn(table(ROWS)))
+    assert encoding.names == ["age", "sky=sun", "note:a", "note:b", "sky=rain", "age is missing", "sky=?", "sky=fog",
+                              "note:c"]  # fmt: skip
+    np.testing.assert_allclose(X[:, 0], literal_standardised([age for age, *_ in ROWS]), atol=1e-12)
+    assert X[1].tolist() == [0.0, 0.0, 0.0, 4.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    assert X[2, 1:].tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
+    np.testing.assert_allclose(X[3, 1:5], [1.0, 4 * math.sqrt(1 / 5), 4 * math.sqrt(4 / 5), 0.0])  # b is there twice
 
 
 @given(st.lists(numbers, min_size=1, max_size=30))
 def test_running_standardisation(values):
-    encoding = TableEncoding(["age"], [])
-    rows = encoding.learn(table([(value, None) for value in values]))
-    found = rows.take(np.arange(len(rows)))
-    found = (found.toarray() if sp.issparse(found) else found)[:, 0]
+    found = matrix(TableEncoding().learn(numbers_only(*values)))[:, 0]
     for a, b in zip(found, literal_standardised(values), strict=True):
         assert math.isfinite(a)
         assert b is None or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
 
 
 def test_reading_teaches_nothing():
-    encoding = TableEncoding(["age"], ["sky"])
+    encoding = TableEncoding(WORDS_ALONE)
     encoding.learn(table(ROWS))
     before = encoding.names, encoding.moments.copy()
-    rows = encoding.read(table([(100.0, "hail"), (math.nan, "sun")]))
+    X = matrix(encoding.read(table([(100.0, "hail", "d"), (math.nan, "sun", "a d")])))
     assert encoding.names == before[0]
     assert (encoding.moments == before[1]).all()
-    X = rows.take(np.arange(2)).toarray()
-    assert X[0, 1:].tolist() == [0.0] * 5  # hail is new and counts for nothing
-    assert X[1].tolist() == [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
+    assert X[0, 1:].tolist() == [0.0] * 8  # hail and d are new and count for nothing
+    assert X[1].tolist() == [0.0, 1.0, 4.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
 def test_numbers_as_they_are():
-    encoding = TableEncoding(["age"], [], scale=False)
-    rows = encoding.learn(table([(3.0, None), (7.0, None)]))
+    [rows] = TableEncoding(Features(scale=False)).learn(numbers_only(3.0, 7.0))
     assert rows.data[:, 0].tolist() == [3.0, 7.0]
 
 
-@given(streams, st.lists(st.integers(0, 25), max_size=4), st.sampled_from(["last", "averaged", "voted", "pocket"]))
-def test_blocks_do_not_matter(tmp_path_factory, stream, cuts, hypothesis):
-    block = table([row[:2] for row in stream], [row[2] for row in stream])
-    whole, cut = (StreamModel(Learner(hypothesis=hypothesis)) for _ in range(2))
+def test_rows_are_dense_until_one_brings_more_than_numbers():
+    encoding = TableEncoding()
+    dense, sparse_ones = encoding.learn(numbers_only(3.0, 7.0, math.nan, 4.0))
+    assert (len(dense), dense.is_sparse, len(sparse_ones), sparse_ones.is_sparse) == (2, False, 2, True)
+    assert encoding.read(numbers_only(3.0)).is_sparse
+
+
+def loose(rows, labels=None):
+    return table(rows, labels, "t.jsonl", is_loose=True)
+
+
+def test_columns_that_come_late():
+    """In JSON lines a column is there from the first row on that has it; before, it is not even missing."""
+    encoding = TableEncoding(WORDS_ALONE)
+    rows = [(math.nan, "sun", None), (3.0, None, None), (math.nan, "sun", "a"), (5.0, "rain", None)]
+    X = matrix(encoding.learn(loose(rows)))
+    assert encoding.names == ["sky=sun", "age", "sky=?", "age is missing", "note:a", "sky=rain"]
+    assert (X[:, 1:].tolist()) == [[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 4, 0], [1, 0, 0, 0, 1]]
+    absent = TableBlock("t.jsonl", np.array([1]), None, {}, is_loose=True)
+    assert matrix(encoding.read(absent)).tolist() == [[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]
+
+
+def named(text):
+    chunks = iter([text.encode(), b""])
+    [block] = VwReader(Source("t.vw", lambda n: next(chunks)))
+    return block
+
+
+def test_names_that_outnumber_the_places_share_them():
+    model = StreamModel(Learner(), Features(hash_bits=2))
+    model.learn(named("1 | a b c d:2\n-1 | e f:3 g a\n"))
+    assert model.n_features == 4
+    assert [name.partition(",")[0] for name in model.names] == ["a", "b", "c", "d"]
+    assert any(name.endswith("and others") for name in model.names)
+    before = model.names
+    X = matrix(model.rows_of(named("1 | e f:3 g a\n-1 | h\n")))
+    assert X[0].sum() == 6.0  # what shares a place adds up
+    assert X[1].sum() == 1.0  # also for names never seen
+    assert model.names == before
+
+
+@given(streams, st.lists(st.integers(0, 25), max_size=4), st.sampled_from(["last", "averaged", "voted", "pocket"]),
+       st.sampled_from([table, loose]), st.sampled_from([2, 20]))  # fmt: skip
+def test_blocks_do_not_matter(tmp_path_factory, stream, cuts, hypothesis, make, hash_bits):
+    block = make([row[:3] for row in stream], [row[3] for row in stream])
+    whole, cut = (StreamModel(Learner(hypothesis=hypothesis), Features(hash_bits=hash_bits)) for _ in range(2))
     whole.learn(block)
     for piece in pieces(block, cuts):
         cut.learn(piece)
@@ -120,7 +172,7 @@ def test_blocks_do_not_matter(tmp_path_factory, stream, cuts, hypothesis):
 @given(streams, streams, st.sampled_from(["last", "averaged", "voted", "pocket"]))
 def test_saved_and_loaded_is_uninterrupted(tmp_path_factory, first, second, hypothesis):
     path = tmp_path_factory.getbasetemp() / "between.nk"
-    blocks = [table([row[:2] for row in part], [row[2] for row in part]) for part in (first, second)]
+    blocks = [table([row[:3] for row in part], [row[3] for row in part]) for part in (first, second)]
     straight, before = (StreamModel(Learner(hypothesis=hypothesis)) for _ in range(2))
     for block in blocks:
         straight.learn(block)
@@ -158,7 +210,7 @@ def test_pausing_to_look():
 def test_heaviest_features_have_names():
     model = StreamModel(Learner(hypothesis="last"))
     for _ in range(3):
-        model.learn(table([(1.0, "sun"), (1.0, "rain")], ["stay", "go"]))
+        model.learn(table([(1.0, "sun", None), (1.0, "rain", None)], ["stay", "go"]))
     ((label, weights),) = model.heaviest(2)
     assert label == "stay"
     assert dict(weights)["sky=sun"] > 0.0 > dict(weights)["sky=rain"]
@@ -169,7 +221,8 @@ def test_heaviest_features_have_names():
     [
         (sparse([[1.0]], [1]), "a table with named columns"),
         (TableBlock("u.csv", np.array([2]), np.array(["a"], object), {"age": np.array([1.0])}), "no column 'sky'"),
-        (table([("x", "sun")], ["a"], age=object), "holds words"),
+        (TableBlock("u.csv", np.array([2]), np.array(["a"], object),
+                    {"age": Words.of(["x"]), "sky": Words.of(["x"]), "note": Texts.of(["x"])}), "'age' holds words"),
     ],
 )  # fmt: skip
 def test_other_data_is_refused(block, message):
@@ -193,20 +246,29 @@ def test_files_of_another_kind(tmp_path):
     [
         (lambda root: root.tensors["encoding.moments"].__setitem__((0, 0), -1.0), "moments"),
         (lambda root: root.facts["encoding"].__setitem__("kind", "poem"), "poem"),
+        (lambda root: root.facts["encoding"]["kinds"].__setitem__(0, "poem"), "no known kind"),
+        (lambda root: root.facts["encoding"]["kinds"].pop(), "no kinds"),
+        (lambda root: root.tensors["encoding.places"].__setitem__(0, 10**6), "outside"),
+        (lambda root: root.tensors["encoding.ngrams"].__setitem__((0, 0), 9), "ngrams"),
+        (lambda root: root.tensors["encoding.vocabulary.hashes"].__setitem__(slice(None), 1), "same hash"),
+        (lambda root: root.tensors["encoding.vocabulary.ends"].__setitem__(0, 10**6), "outside"),
+        (lambda root: root.tensors["encoding.vocabulary.ends"].__setitem__(0, 12), "overlap"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 1), "more names than places"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 99), "hash_bits"),
     ],
 )
 def test_an_unsound_encoding_is_refused(change, message):
-    from novikoff.encoding import take_encoding
+    from novikoff.online import _take_encoding
 
     root = Section("m.nk holds no sound model")
     part = root.open("encoding")
-    encoding = TableEncoding(["age"], ["sky"])
+    encoding = TableEncoding()
     encoding.learn(table(ROWS))
     part.facts["kind"] = encoding.kind
     encoding.put(part)
     change(root)
     with pytest.raises(ModelFileError, match=message):
-        take_encoding(root.part("encoding"))
+        _take_encoding(root.part("encoding"))
 
 
 def test_an_index_encoding_comes_back():

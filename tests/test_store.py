@@ -548,7 +548,7 @@ FORGERIES = {
     "example": (with_tensor("state.history.0.examples", put(0, 99)), "not in the order"),
     "column": (with_tensor("state.history.0.rows.indices", put(0, 3)), "points outside 0..2"),
     "column below": (with_tensor("state.history.0.rows.indices", put(0, -1)), "points outside"),
-    "column order": (with_tensor("state.history.0.rows.indices", lambda a: a * 0), "do not rise within each row"),
+    "column order": (with_tensor("state.history.0.rows.indices", lambda a: a * 0), "a column twice in a row"),
     "indptr": (with_tensor("state.history.0.rows.indptr", put(1, 99)), "do not rise from 0"),
     "indptr start": (with_tensor("state.history.0.rows.indptr", put(0, -1)), "do not rise from 0"),
     "indptr types": (with_tensor("state.history.0.rows.indptr", np.int64), "dtype int64"),

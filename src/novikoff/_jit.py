@@ -2,8 +2,8 @@
 
 nogil       kernels touch only arrays, so other threads may run meanwhile.
 cache       compiled code is kept on disk; a fresh process pays milliseconds, not seconds. numba checks only the
-            file that defines a function before it trusts the disk, so **every kernel file stands alone**: it
-            calls no compiled function of another file (a test enforces this).
+            file that defines a function before it trusts the disk; we have it check the kernel files that this
+            one imports from as well.
 fastmath    reassoc and contract only. They let a dot product use SIMD lanes and fused multiply-add, which is
             the whole gain; NaN and infinity keep their meaning.
 error_model numpy: 1/0 is inf as in the arrays around it, without a branch per division.
@@ -12,6 +12,7 @@ parallel    never: its thread layer aborts when two threads enter it at once.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -21,6 +22,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+_is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _FLAGS: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"reassoc", "contract"},
@@ -31,22 +33,52 @@ _FLAGS: dict[str, Any] = {
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that Python calls, on its first call, and keep the result on disk."""
     try:
-        return numba.njit(cache=True, **_FLAGS)(function)
+        compiled = numba.njit(cache=True, **_FLAGS)(function)
     except RuntimeError:
         # numba found no folder it may write to (read-only install, no home): compile in every process instead.
         return numba.njit(**_FLAGS)(function)
+    if _is_compiling:
+        kept = compiled._cache._cache_file
+        kept._source_stamp = (kept._source_stamp, *_stamps(_files_behind(function)))
+    return compiled
+
+
+def _files_behind(function: Any) -> set[str]:
+    """The other files whose compiled functions the file of this one has imported, and theirs."""
+    own, found = function.__code__.co_filename, set()
+    for value in function.__globals__.values():
+        source = _python_source(value)
+        if isinstance(source, FunctionType) and source is not value and source.__code__.co_filename != own:
+            found |= {source.__code__.co_filename} | _files_behind(source)
+    return found
+
+
+def _stamps(files: set[str]) -> list[tuple[str, int, int]]:
+    """What tells a changed file, as numba does it for one: when it was written, and its size."""
+    return [(os.path.basename(file), (stat := os.stat(file)).st_mtime_ns, stat.st_size) for file in sorted(files)]
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that only kernels call, as a piece of each of them: a call per row costs as much as twenty
-    features. For the same reason it is not cached by itself; what comes from the disk cannot be inlined."""
-    return numba.njit(forceinline=True, **_FLAGS)(function)
+    features. For the same reason it is not cached by itself; what comes from the disk cannot be inlined.
+
+    It counts no references to the arrays it is given, and so **may neither make arrays nor return any**. The counts are
+    atomic, two for each array and call, and numba takes back few of them where a function has loops and several ends:
+    they took more than half of the time of reading a table.
+    """
+    return _uncounted(numba.njit(forceinline=True, **_FLAGS)(function))
 
 
 def part_in_order(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same, with sums added up in the order written: left to itself, LLVM would use the gather instructions,
     which are slower than loads one by one."""
-    return numba.njit(forceinline=True, **{**_FLAGS, "fastmath": {"contract"}})(function)
+    return _uncounted(numba.njit(forceinline=True, **{**_FLAGS, "fastmath": {"contract"}})(function))
+
+
+def _uncounted(compiled: Any) -> Any:
+    if _is_compiling:
+        compiled.targetoptions["_nrt"] = False
+    return compiled
 
 
 def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,5 +122,4 @@ def _prefetch(typing: Any, array: Any, at: Any) -> tuple[Any, Callable[..., Any]
     return types.void(array, at), generate
 
 
-_is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 prefetch: Callable[..., Any] = intrinsic(_prefetch) if _is_compiling else _no_prefetch

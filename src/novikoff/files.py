@@ -22,6 +22,10 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def opened_whole(path: Path) -> Iterator[BinaryIO]:
     """The same for content that comes piece by piece: what is written goes into place when the block ends well."""
+    if path.exists() and not path.is_file():  # a pipe or a device, such as /dev/null, is not to be replaced by a file
+        with path.open("wb") as file:
+            yield file
+        return
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))  # not the temporary file's name
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

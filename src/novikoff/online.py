@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.encoding import Encoding, TableEncoding, encoding_for, take_encoding
+from novikoff.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding, Vocabulary
 from novikoff.errors import ModelFileError
 from novikoff.kernels.additive import EXAMPLES
 from novikoff.learner import Learner
@@ -17,7 +17,7 @@ from novikoff.model import Model
 from novikoff.rows import Rows
 from novikoff.rules import Custom
 from novikoff.store import Section, put_model, read, take_model, write
-from novikoff.streams.block import Block
+from novikoff.streams.block import Block, NamedBlock, SparseBlock
 
 __all__ = ["KIND", "StreamModel", "learn"]
 
@@ -30,8 +30,8 @@ class StreamModel:
     Parameters
     ----------
     learner : Learner
-    scale : bool, default=True
-        Whether the numbers of a table are standardised as they come; their scales would ruin a perceptron.
+    features : Features, optional
+        How columns become features.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class StreamModel:
     >>> import numpy as np
     >>> from novikoff import Learner
     >>> from novikoff.online import StreamModel
-    >>> from novikoff.streams.block import TableBlock
+    >>> from novikoff.streams import TableBlock, Words
     >>> def block(sky, label):
-    ...     return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": np.array([sky], object)})
+    ...     return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": Words.of([sky])})
     >>> model = StreamModel(Learner())
     >>> for sky, label in [("sun", "stay"), ("rain", "go"), ("rain", "go")]:
     ...     model.learn(block(sky, label))
@@ -56,10 +56,10 @@ class StreamModel:
     (['go'], ['sky=sun', 'sky=rain'])
     """
 
-    def __init__(self, learner: Learner, *, scale: bool = True) -> None:
+    def __init__(self, learner: Learner, features: Features | None = None) -> None:
         self.model = Model(learner)
-        self.scale = scale
-        self.encoding: Encoding | None = None
+        self.features = features or Features()
+        self.encoding: Encoding[Any] | None = None
         self.rows_read: dict[str, int] = {}
         self.target: str | None = None
 
@@ -78,9 +78,26 @@ class StreamModel:
         return list(self.model.labels.known)
 
     @property
+    def n_features(self) -> int:
+        return self.encoding.n_features if self.encoding is not None else 0
+
+    @property
     def takes_tables(self) -> bool:
         """Whether it has learned from tables, whose columns have names."""
         return isinstance(self.encoding, TableEncoding)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the columns of a table hold, as it was first seen: "number", "word" or "text"."""
+        return dict(self.encoding.kinds) if isinstance(self.encoding, TableEncoding) else {}
+
+    @property
+    def format(self) -> str:
+        """What a stream for this model probably is, if neither its name nor its first lines tell."""
+        if isinstance(self.encoding, TableEncoding):
+            return "text" if self.kinds == {"text": "text"} else "csv"
+        formats = {"index": "svmlight", "names": "vw"}
+        return formats[self.encoding.kind] if self.encoding is not None else "csv"
 
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""
@@ -90,19 +107,22 @@ class StreamModel:
     def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
         """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger."""
         if self.encoding is None:
-            self.encoding = encoding_for(block, scale=self.scale)
+            self.encoding = _encoding_for(block, self.features)
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
-        rows, before = self.encoding.learn(block), int(self.model.state.counts[EXAMPLES])
-        places = [stop - before for stop in stops if before < stop < before + len(rows)]
-        start = 0
-        for stop in (*places, len(rows)):
+        stops, done = list(stops), 0
+        for rows in self.encoding.learn(block):
+            yield from self._learn_rows(rows, block.labels[done : done + len(rows)], stops)
+            done += len(rows)
+        self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
+
+    def _learn_rows(self, rows: Rows, labels: np.ndarray, stops: Iterable[int]) -> Iterator[int]:
+        before, start = int(self.model.state.counts[EXAMPLES]), 0
+        for stop in (*(stop - before for stop in stops if before < stop < before + len(rows)), len(rows)):
             if stop > start:
-                self.model.learn_rows(rows[start:stop] if (start, stop) != (0, len(rows)) else rows,
-                                      block.labels[start:stop])  # fmt: skip
+                self.model.learn_rows(rows if stop - start == len(rows) else rows[start:stop], labels[start:stop])
                 start = stop
                 yield before + stop
-        self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
 
     def rows_of(self, block: Block) -> Rows:
         """The rows of a block as the weights take them."""
@@ -153,19 +173,35 @@ class StreamModel:
         """The same from the content of the file."""
         found = cls.__new__(cls)
         found.model = take_model(root, None)
-        found.encoding = take_encoding(root.part("encoding"))
+        found.encoding = _take_encoding(root.part("encoding"))
+        found.features = getattr(found.encoding, "features", Features())
         found.rows_read = {name: root.part("rows_read").fact(name, int) for name in root.fact("rows_read", dict)}
         found.target = root.fact("target", str) or None
-        found.scale = getattr(found.encoding, "scale", True)
-        if len(found.encoding.names) != found.model.state.n_features:
-            raise ModelFileError(f"{os.fspath(path)} holds no sound model: {len(found.encoding.names)} features and "
+        if found.encoding.n_features != found.model.state.n_features:
+            raise ModelFileError(f"{os.fspath(path)} holds no sound model: {found.encoding.n_features} features and "
                                  f"{found.model.state.n_features} weights.")  # fmt: skip
         return found
 
 
+def _encoding_for(block: Block, features: Features) -> Encoding[Any]:
+    """An encoding that has seen nothing, for a stream that begins with this block."""
+    if isinstance(block, SparseBlock):
+        return IndexEncoding()
+    return NameEncoding(Vocabulary(features.hash_bits)) if isinstance(block, NamedBlock) else TableEncoding(features)
+
+
+def _take_encoding(section: Section) -> Encoding[Any]:
+    """Read back what `put` wrote under the kind of the encoding."""
+    kind = section.fact("kind", str)
+    for encoding in (IndexEncoding, NameEncoding, TableEncoding):
+        if encoding.kind == kind:
+            return encoding.take(section)
+    raise ModelFileError(f"The model has an encoding of kind {kind!r}, which this version of novikoff does not know.")
+
+
 def learn(
     stream: Iterable[Block], *, rule: Any = "perceptron", hypothesis: Any = "averaged", fit_intercept: bool = True,
-    ties: str = "mistake", scale: bool = True,
+    ties: str = "mistake", **features: Any,
 ) -> StreamModel:  # fmt: skip
     """Learn from every block of a stream, once, in order.
 
@@ -175,8 +211,10 @@ def learn(
         Such as `open_stream` gives.
     rule, hypothesis, fit_intercept, ties
         As those of `Perceptron`.
-    scale : bool
-        Whether the numbers of a table are standardised as they come.
+    **features
+        How columns become features: `scale=False` takes the numbers of a table as they are, not standardised as they
+        come; `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
+        `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text.
 
     Returns
     -------
@@ -194,7 +232,7 @@ def learn(
     >>> model.ledger.examples, model.labels
     (3, ['no', 'yes'])
     """
-    model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), scale=scale)
+    model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), Features(**features))
     model.target = getattr(stream, "target_name", None)
     for block in stream:
         model.learn(block)

@@ -1,7 +1,7 @@
 """Rows: what a user passes, validated once, in the form the kernels read.
 
-Dense rows are a C-ordered 2-D array, sparse rows the three arrays of a CSR matrix whose indices rise strictly within
-each row; both in float32 or float64. Data already in such a form is not copied. Whether the values are numbers is
+Dense rows are a C-ordered 2-D array, sparse rows the three arrays of a CSR matrix without a column twice in a row; both
+in float32 or float64. Data already in such a form is not copied. Whether the values are numbers is
 found out while the squared norms are measured, which learning needs anyway: in one go by `require_numbers`, or by the
 kernels as they meet each row.
 """
@@ -70,6 +70,12 @@ class Rows:
         data, indices, indptr = map(_writable, (_as_floats(csr.data), csr.indices, csr.indptr))
         return cls(data, indices, indptr, csr.shape[1], _unmeasured(csr.shape[0]), names)
 
+    @classmethod
+    def distinct(cls, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Rows:
+        """Sparse rows from code that knows them to be sound: no column twice in a row and none outside. They keep the
+        order that their entries have."""
+        return cls(data, indices, indptr, n_features, _unmeasured(len(indptr) - 1))
+
     def __len__(self) -> int:
         return len(self.squared_norms)
 
@@ -84,9 +90,15 @@ class Rows:
         return self._as_csr()[at]
 
     def __getitem__(self, part: slice) -> Rows:
-        """Consecutive rows, sharing memory where the format allows."""
-        chosen = self.data[part] if self.indices is None else self._as_csr()[part]
-        return Rows.of(chosen)
+        """Consecutive rows, sharing memory."""
+        if self.indices is None or self.indptr is None:
+            return Rows.of(self.data[part])
+        start, stop, step = part.indices(len(self))
+        if step != 1:
+            raise ValueError("Rows are cut out in one piece.")
+        lo, hi = self.indptr[start], self.indptr[max(start, stop)]
+        return Rows.distinct(self.data[lo:hi], self.indices[lo:hi], self.indptr[start : max(start, stop) + 1] - lo,
+                             self.n_features)  # fmt: skip
 
     def require_numbers(self) -> None:
         """Measure every row; raise a DataError at the first that holds NaN, inf or something too large."""

@@ -15,8 +15,11 @@ __all__ = [
     "begins_with_header",
     "delimiter_of",
     "is_number",
+    "is_prose",
     "listed",
+    "looks_like_prose",
     "looks_like_svmlight",
+    "looks_like_vw",
     "many",
 ]
 
@@ -24,7 +27,12 @@ MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
 MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
+_VW_LINE = re.compile(rf"\s*({NUMBER.pattern}(\s+1(\.0*)?)?\s+)?('\S*\s*|[^\s|]*)\|", re.IGNORECASE | re.ASCII)
+_VW_ENTRY = re.compile(
+    r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]|\|\s[^|]*\s[^|]*\s[^|]*$"
+)  # a namespace, a value, or many names
 _SAMPLE = 1000  # lines that settle whether there is a header
+_WORDS = 4  # in a cell, from here on it is text
 
 
 def delimiter_of(sample: list[str], quote: str) -> str:
@@ -56,6 +64,18 @@ def is_number(cell: str) -> bool:
     return NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
 
 
+def is_prose(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column that are there are texts rather than names of categories: four words or more on
+    average, and most of them said once.
+
+    >>> from novikoff.texts import is_prose
+    >>> is_prose(["call me when you can", "see you at the lake"]), is_prose(["New York City", "Rio de Janeiro"])
+    (True, False)
+    """
+    words = sum(len(cell.split()) for cell in cells)
+    return bool(cells) and words >= _WORDS * len(cells) and len(set(cells)) > len(cells) / 2
+
+
 def looks_like_svmlight(text: str) -> bool:
     """Whether the first lines are label index:value ..."""
     lines = [line.partition("#")[0].split() for line in text[:100_000].splitlines()[:10]]
@@ -64,6 +84,20 @@ def looks_like_svmlight(text: str) -> bool:
     return bool(tails) and all(":" not in words[0] for words in lines) and all(
         re.fullmatch(r"(qid|\d+):[^\s:]+", word) for word in tails[: -1 if len(text) > 100_000 else None]
     )  # fmt: skip
+
+
+def looks_like_vw(text: str) -> bool:
+    """Whether the first lines are label |space name:value ..., and no table whose cells are parted by bars."""
+    lines = [line for line in text[:100_000].splitlines()[:10] if line.strip()]
+    return all(_VW_LINE.match(line) for line in lines) and any(_VW_ENTRY.search(line) for line in lines)
+
+
+def looks_like_prose(text: str) -> bool:
+    """Whether the first lines are label<TAB>text, without a header."""
+    rows = [line.split("\t") for line in text[:100_000].splitlines()[:100] if line.strip()]
+    if not rows or any(len(row) != 2 or not row[0].strip() for row in rows):
+        return False
+    return is_prose([text for _, text in rows]) and not begins_with_header(rows)
 
 
 def listed(names: Sequence[str], shown: int = 10) -> str:

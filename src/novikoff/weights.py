@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,11 +13,28 @@ __all__ = ["Weights", "linear_scores"]
 
 
 @dataclass(eq=False)
+class _Room:
+    """Zeros beyond the features there are, so that a stream that brings a few new ones in every block does not copy all
+    weights each time; `used` says how many columns some Weights have."""
+
+    coef: np.ndarray
+    used: int
+
+    @classmethod
+    def beside(cls, coef: np.ndarray, n_features: int) -> _Room:
+        """A copy with as many columns as are needed, and half as many more."""
+        room = np.zeros((len(coef), n_features + n_features // 2), order="F")
+        room[:, : coef.shape[1]] = coef
+        return cls(room, n_features)
+
+
+@dataclass(eq=False)
 class Weights:
     """One weight vector for two classes, or one per class for many; coef (vectors, features), bias (vectors,)."""
 
     coef: np.ndarray
     bias: np.ndarray
+    _room: _Room | None = field(default=None, repr=False)
 
     @classmethod
     def zeros(cls, n_vectors: int, n_features: int) -> Weights:
@@ -43,10 +60,16 @@ class Weights:
         return Weights(self.coef * by + 0.0, self.bias * by + 0.0)  # no -0.0, which is equal but other bytes
 
     def widened(self, n_features: int) -> Weights:
-        """With zero weights for features that were not there before."""
-        grown = np.zeros((len(self.coef), n_features), order="F" if self.coef.flags.fnc else "C")
-        grown[:, : self.coef.shape[1]] = self.coef
-        return Weights(grown, self.bias)
+        """With zero weights for features that were not there before; the others may share memory with these."""
+        if len(self.bias) > 1 and not self.coef.flags.fnc:  # for dense rows, which have come with all their features
+            grown = np.zeros((len(self.coef), n_features))
+            grown[:, : self.coef.shape[1]] = self.coef
+            return Weights(grown, self.bias)
+        room = self._room
+        if room is None or room.used != self.coef.shape[1] or n_features > room.coef.shape[1]:
+            room = _Room.beside(self.coef, n_features)
+        room.used = n_features
+        return Weights(room.coef[:, :n_features], self.bias, room)
 
     def split(self, by: float) -> Weights:
         """One vector for two classes -> two vectors, -by * w and +by * w."""

@@ -78,14 +78,6 @@ def test_zstandard(tmp_path):
         everything(path, 1 << 16)
 
 
-def test_zstandard_without_pyarrow(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    path = tmp_path / "rows.zst"
-    path.write_bytes(b"\x28\xb5\x2f\xfd")
-    with pytest.raises(DataError, match="pip install pyarrow"):
-        everything(path, 100)
-
-
 @pytest.mark.parametrize("start", [b"B", b"BZ", b"BZh9 is a name\n", b"\x1f", b"(", b"BZh91AY", b"x"])
 def test_almost_packed(tmp_path, start):
     path = tmp_path / "rows"

@@ -156,6 +156,58 @@ def test_mutations_lose_nothing():
             assert taken[n] or not line.strip(b" \t\r"), (text, n)
 
 
+def outcome(text, chunk, is_steady, **options):
+    """Rows, rejects and the error, if there is one."""
+    rows, rejects = [], []
+    try:
+        for block in TableReader(source_of(text, chunk, is_steady), **options):
+            more = cells_of([block])
+            rows += more[0]
+            rejects += [(reject.line, reject.reason, reject.text) for reject in block.rejects]
+    except DataError as error:
+        return rows, rejects, str(error)
+    return rows, rejects, None
+
+
+@pytest.mark.parametrize("bad_rows", ["skip", "stop"])
+def test_threads_change_nothing(bad_rows):
+    """Several pieces at a time, each taken to begin with a record, or one after the other: the same, wherever quotes
+    open and whether they close."""
+    rng = random.Random(10)
+    kinds = ["number", "word", "number", "text", "word"]
+    options = {
+        "types": {str(k): kind for k, kind in enumerate(kinds, start=1)},
+        "header": False,
+        "delimiter": ",",
+        "bad_rows": bad_rows,
+    }
+    n_whole = 0
+    for _ in range(300):
+        text = b"1,red,2,a b,yes\n" + written(rng, rng.randint(5, 40), kinds, ",")
+        text = rng.choice([b"", b"\xef\xbb\xbf"]) + text
+        if rng.random() < 0.7:
+            head = text.index(b"\n") + 1
+            text = text[:head] + mutated(rng, text[head:])
+        chunk = rng.choice([3, 20, 64, 200])
+        found = outcome(text, chunk, True, **options)
+        assert found == outcome(text, chunk, False, **options)
+        assert found == outcome(text, 1 << 20, False, **options)
+        n_whole += found[2] is None and not found[1]
+    assert n_whole > 50
+
+
+def test_long_cells_with_line_feeds():
+    """Pieces that begin within quotes."""
+    cells = ["x" * n + "\n1,2\n" * (n % 7) + '""' * (n % 3) for n in range(300)]
+    text = "".join(f'{n},"{cell}",{n % 2}\n' for n, cell in enumerate(cells)).encode()
+    for chunk in (100, 1000, 4000):
+        rows, rejects = read(text, chunk, header=False, types={"2": "text"})
+        assert [row[1:] for row in rows] == [
+            (n, cell.replace('""', '"').strip() or None, n % 2) for n, cell in enumerate(cells)
+        ]
+        assert not rejects
+
+
 def test_every_truncation():
     text = b'a,b,y\n1,red,2\n3,"gr\neen",-4\n5,x,6\n'
     for size in range(len(text)):
@@ -324,3 +376,11 @@ def test_doubles_are_exact():
     values = [math.pi, -1e-300, 5e-324, 1e149, 0.1 + 0.2]
     rows, _ = read("\n".join(f'"{value!r}",{value!r},1' for value in values).encode(), header=False)
     assert [row[1:3] for row in rows] == [(value, value) for value in values]
+
+
+def test_quotes_between_tabs_are_only_quotes_if_they_enclose_cells(tmp_path):
+    (tmp_path / "prose.tsv").write_text('id\tsaid\ty\n1\t"Hi" she said\ta\n2\t"no\tb\n')
+    (tmp_path / "excel.tsv").write_text('id\tsaid\ty\n1\t"a\ttab and ""quotes"""\ta\n2\tno\tb\n')
+    for name, expected in (("prose", ['"Hi" she said', '"no']), ("excel", ['a\ttab and "quotes"', "no"])):
+        [block] = TableReader(tmp_path / f"{name}.tsv", delimiter="\t")
+        assert block.columns["said"].tolist() == expected

@@ -9,7 +9,9 @@ import click
 from novikoff import __version__
 from novikoff.cli.apply import predict, test
 from novikoff.cli.certify import certify
+from novikoff.cli.convert import convert
 from novikoff.cli.demo import demo
+from novikoff.cli.export import export
 from novikoff.cli.inspect import inspect
 from novikoff.cli.learn import learn
 from novikoff.errors import NovikoffError
@@ -42,5 +44,5 @@ def main() -> None:
     """
 
 
-for _command in (certify, demo, inspect, learn, predict, test):
+for _command in (certify, convert, demo, export, inspect, learn, predict, test):
     main.add_command(_command)

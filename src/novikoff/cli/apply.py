@@ -2,103 +2,203 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import reading, reading_options
+from novikoff.cli.options import files_argument, reading, reading_options
+from novikoff.cli.reading import LeftOut, open_for
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from novikoff.cli.tested import Outcome
     from novikoff.online import StreamModel
     from novikoff.streams.block import Block
 
+_MATRIX = 12  # labels, at most: a larger matrix is no picture any more
+_PAIRS = 10  # the most confused ones, shown instead
 
-@click.command()
+_PREDICT_EPILOG = """\b
+Examples:
+  novikoff predict mail.nk new.csv                     a label for each row
+  novikoff predict mail.nk 'new/*.csv' -o labels.txt
+  novikoff predict mail.nk new.csv --scores -o out.tsv
+  tail -f log.svm | novikoff predict mail.nk -         row by row, as they arrive
+"""
+
+_TEST_EPILOG = """\b
+Examples:
+  novikoff test mail.nk test.csv
+  novikoff test mail.nk test.csv --target is_spam      if the labels are in another column
+  novikoff test mail.nk test.csv --json                the same for a program
+"""
+
+
+@click.command(epilog=_PREDICT_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@files_argument
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Where to write the labels.  [default: the standard output]")  # fmt: skip
+@click.option("--scores", "with_scores", is_flag=True,
+              help="Write scores too, parted by tabs, below a line that names them.")  # fmt: skip
 @reading_options
-def predict(model: Path, files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
+def predict(model: Path, files: list[str], output: Path | None, with_scores: bool, **options: Any) -> None:
     """Label the rows of files or a pipe.
 
-    Writes the label that MODEL gives to each row of FILES, a line for each.
+    Writes the label that MODEL gives to each row of FILES, a line for each; - is the standard input, and a pattern in
+    quotes all files that match.
 
-    - reads the standard input, and answers rows as they come: tail -f log.svm | novikoff predict mail.nk -
+    With --scores each label is followed by what it was decided by. Of two labels the second has a score, and is given
+    where that is not below 0; of more each has one, and the highest wins.
     """
     from novikoff.files import opened_whole
     from novikoff.online import StreamModel
 
     learned = StreamModel.load(model)
+    lines = _lines(learned, _blocks(learned, files, reading(options), labelled=False), with_scores)
     if output is None:
-        for block in _blocks(learned, files, reading(options), target=False):
-            click.echo("".join(f"{label}\n" for label in _shown(learned.predict(block))), nl=False)
+        for text in lines:
+            click.echo(text, nl=False)  # which flushes: who feeds a pipe may be waiting for the answer
         return
     with opened_whole(output) as file:
-        for block in _blocks(learned, files, reading(options), target=False):
-            file.write("".join(f"{label}\n" for label in _shown(learned.predict(block))).encode())
+        for text in lines:
+            file.write(text.encode())
 
 
-@click.command()
+def _lines(learned: StreamModel, blocks: Iterator[Block], with_scores: bool) -> Iterator[str]:
+    """The answers to each block, as text."""
+    from novikoff.cli.tested import shown
+
+    if with_scores:
+        yield "\t".join(["label", *(f"score of {label}" for label in _scored(learned))]) + "\n"
+    for block in blocks:
+        rows = learned.rows_of(block)
+        lines = list(map(str, shown(learned.model.predict(rows).tolist())))
+        if with_scores:
+            scores = learned.model.scores(rows).reshape(len(block), -1).tolist()
+            lines = ["\t".join([label, *map(repr, row)]) for label, row in zip(lines, scores, strict=True)]
+        yield "".join(f"{line}\n" for line in lines)
+
+
+def _scored(learned: StreamModel) -> list[Any]:
+    """The labels that scores speak for: of two the second, which may not have been met yet."""
+    from novikoff.cli.tested import shown
+
+    labels = learned.model.labels
+    if len(labels) > 2:
+        return shown(labels.known)
+    first, second = shown(labels.of_code)
+    return [f"not {first}" if second is None else second]
+
+
+@click.command(epilog=_TEST_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@files_argument
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @reading_options
-def test(model: Path, files: tuple[Path, ...], **options: Any) -> None:
+def test(model: Path, files: list[str], as_json: bool, **options: Any) -> None:
     """Count the errors of a model.
 
-    FILES have labels; says on how many rows MODEL errs, and which labels it confuses.
+    FILES have labels. Says on how many rows MODEL errs, which labels it confuses, and how it would do with the other
+    hypotheses that it holds: the last weights, their average, the vote of them all. A label that it has never met
+    counts as an error.
     """
-    from collections import Counter
-
+    from novikoff.cli.tested import Tester
     from novikoff.online import StreamModel
 
     learned = StreamModel.load(model)
-    counts: Counter[tuple[Any, Any]] = Counter()
-    for block in _blocks(learned, files, reading(options), target=learned.target):
-        assert block.labels is not None
-        counts.update(zip(_shown(block.labels), _shown(learned.predict(block)), strict=True))
-    _report(counts)
-
-
-def _blocks(
-    learned: StreamModel, files: tuple[Path, ...], options: dict[str, Any], *, target: str | bool | None
-) -> Iterator[Block]:
-    """All blocks of all files; where tables have no column named for the labels, it is `target`."""
-    from novikoff.streams.opening import open_stream
-
-    if learned.takes_tables and target is not None:
-        options = {"target": target, **options}
-    for file in files:
-        with open_stream(os.fspath(file), **options) as reader:
-            yield from reader
-
-
-def _shown(labels: np.ndarray) -> list[Any]:
-    """Labels as people write them: a number that is whole without its point."""
-    return [int(label) if isinstance(label, float) and label.is_integer() else label for label in labels.tolist()]
-
-
-def _report(counts: Any) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    rows = sum(counts.values())
-    if not rows:
+    tester = Tester(learned)
+    for block in _blocks(learned, files, reading(options), labelled=True):
+        tester.count(block)
+    if not tester.outcome.rows:
         raise click.ClickException("There are no rows to test on.")
-    wrong = sum(count for (true, guess), count in counts.items() if true != guess)
-    click.echo(f"{wrong:,} errors on {rows:,} rows, {wrong / rows:.4%}.")
-    labels = sorted({label for pair in counts for label in pair}, key=str)
-    table = Table(title="rows by label, columns by prediction")
-    for heading in ("label", *map(str, labels), "precision", "recall"):
-        table.add_column(heading, justify="right")
+    if as_json:
+        click.echo(json.dumps(tester.outcome.facts(), indent=2))
+    else:
+        _report(tester.outcome)
+
+
+def _blocks(learned: StreamModel, files: list[str], options: dict[str, Any], *, labelled: bool) -> Iterator[Block]:
+    """All blocks of all files that have rows."""
+    left_out = LeftOut()
+    for file in files:
+        with open_for(learned, file, options, labelled=labelled) as reader:
+            for block in reader:
+                left_out.note(block)
+                if len(block):
+                    yield block
+    left_out.close()
+
+
+def _report(outcome: Outcome) -> None:
+    import sys
+
+    from rich.console import Console
+
+    # Into a file lines may be as long as they are; rich would cut them at 80.
+    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    wrong = outcome.errors[outcome.hypothesis]
+    click.echo(f"{wrong:,} errors on {outcome.rows:,} rows, {wrong / outcome.rows:.4%}.")
+    if outcome.unknown:
+        rows = sum(count for (true, _), count in outcome.counts.items() if true in outcome.unknown)
+        click.echo(f"{rows:,} of them have labels that the model has never met, and cannot predict.")
+    tables = [_matrix(outcome) if len(outcome.labels) <= _MATRIX else _pairs(outcome), _per_label(outcome)]
+    for title, table in [_comparison(outcome), *tables] if len(outcome.errors) > 1 else tables:
+        console.print(f"\n{title}", style="bold")
+        console.print(table)
+
+
+def _table(*headings: Any) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1, 0, 2), header_style="italic")
+    for heading in headings:
+        table.add_column(Text(_word(heading)), justify="right", overflow="fold")
+    return table
+
+
+def _word(label: Any) -> str:
+    """A label without what could play tricks on a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in str(label))
+
+
+def _add(table: Any, *cells: Any) -> None:
+    from rich.text import Text
+
+    table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else _word(cell)) for cell in cells))
+
+
+def _comparison(outcome: Outcome) -> tuple[str, Any]:
+    table = _table("hypothesis", "errors", "share", "")
+    for name, wrong in outcome.errors.items():
+        answers = "answers" if name == outcome.hypothesis else ""
+        _add(table, name, wrong, f"{wrong / outcome.rows:.4%}", answers)
+    return "Hypotheses", table
+
+
+def _matrix(outcome: Outcome) -> tuple[str, Any]:
+    labels = outcome.labels
+    table = _table("label", *labels)
     for true in labels:
-        row = [counts[true, guess] for guess in labels]
-        guessed, there = sum(counts[other, true] for other in labels), sum(row)
-        shares = (f"{counts[true, true] / n:.4f}" if n else "" for n in (guessed, there))
-        table.add_row(str(true), *(f"{count:,}" for count in row), *shares)
-    Console().print(table)
+        _add(table, str(true), *(outcome.counts[true, guess] for guess in labels))
+    return "Confusion: a row for each label, a column for each prediction", table
+
+
+def _pairs(outcome: Outcome) -> tuple[str, Any]:
+    confused = outcome.confused()
+    table = _table("label", "prediction", "rows")
+    for true, guess, count in confused[:_PAIRS]:
+        _add(table, str(true), str(guess), count)
+    rest = f", the {_PAIRS} most frequent of {len(confused):,} pairs" if len(confused) > _PAIRS else ""
+    return f"Confusion{rest}", table
+
+
+def _per_label(outcome: Outcome) -> tuple[str, Any]:
+    table = _table("label", "support", "precision", "recall", "F1")
+    for found in outcome.per_label():
+        shares = ("" if found[name] is None else f"{found[name]:.4f}" for name in ("precision", "recall", "f1"))
+        _add(table, str(found["label"]), found["support"], *shares)
+    return "Labels", table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,13 @@ def demo(path: Path) -> None:
     passes = _learn_until_clean(*train, known)
     click.echo(f"\nPass {passes} made no mistake: every training digit is read correctly.")
     _compare(train, test, passes)
-    click.echo(f"\nThe digits are in {path}. Next, in Python:  import novikoff as nk; help(nk.Perceptron)")
+    file, model = (shlex.quote(str(name)) for name in (path, path.with_suffix(".nk")))
+    click.echo(
+        f"\nThe digits are in {path}. Next, on them or on a file of yours:\n"
+        f"  novikoff learn {file} --target digit -o {model}\n"
+        f"  novikoff certify {file} --target digit --positive 0\n"
+        "and in Python:  import novikoff as nk; help(nk.Perceptron)"
+    )
 
 
 def _account_of_a_separator(X: np.ndarray, y: np.ndarray) -> Ledger:

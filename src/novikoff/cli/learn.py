@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from novikoff.cli.options import reading, reading_options
+from novikoff.cli.options import Duration, Range, files_argument, reading, reading_options
+from novikoff.cli.progress import Gauge, Lines, progress
+from novikoff.cli.reading import Columns, LeftOut, open_for
 
 if TYPE_CHECKING:
-    from novikoff.ledger import Ledger
     from novikoff.online import StreamModel
     from novikoff.streams.block import Block
 
@@ -22,18 +23,29 @@ _EPILOG = """\b
 Examples:
   novikoff learn train.svm -o mail.nk                       one pass, online
   novikoff learn train.csv --target is_spam -o mail.nk      a table with a header
+  novikoff learn 'logs/*.csv' --types zip=word -o logs.nk   many files, in order of their names
   novikoff learn more.csv --from mail.nk -o mail.nk         go on where it stopped
   novikoff learn train.csv --from mail.nk -o mail.nk --resume
                                                             after Ctrl-C: only the rows not read yet
-  novikoff learn train.svm --passes 5 --hypothesis averaged -o mail.nk
+  novikoff learn sms.txt --char-ngrams 2-5 -o sms.nk        lines of label<TAB>text
+  novikoff learn ads.vw --passes 5 --hash-bits 22 --plot run.png -o ads.nk
   zcat log.gz | novikoff learn - -o log.nk
 """
 
+_OF_THE_MODEL = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", "ngrams", "char_ngrams")
 _RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+class _Remembering(click.Command):
+    """Keeps the words it was called with, to say how to go on."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[__name__] = list(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Remembering, epilog=_EPILOG)
+@files_argument
 @click.option("-o", "--output", required=True, metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False),
               help="Where to write the model.")  # fmt: skip
 @click.option("--from", "start", metavar="MODEL", type=click.Path(path_type=Path),
@@ -44,78 +56,119 @@ _RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", 
               show_default=True, help="Which weights answer.")  # fmt: skip
 @click.option("--no-intercept", is_flag=True, help="No constant besides the columns.")
 @click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised.")
+@click.option("--hash-bits", type=click.IntRange(1, 28), default=20, show_default=True,
+              help="The first 2^BITS names have a weight each; later ones share these.")  # fmt: skip
+@click.option("--ngrams", type=Range(), default="1-2", show_default=True,
+              help="How many words of a text make a feature; 0 for none.")  # fmt: skip
+@click.option("--char-ngrams", type=Range(), default="3-4", show_default=True,
+              help="How many characters of a text make a feature; 0 for none.")  # fmt: skip
 @click.option("--passes", type=click.IntRange(1), default=1, show_default=True, help="How often to read the files.")
 @click.option("--rejects", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Where --bad-rows skip puts the rows it left out.  [default: MODEL.rejects]")  # fmt: skip
-@click.option("--checkpoint", metavar="SECONDS", type=click.FloatRange(min=0.0, min_open=True), default=60.0,
-              show_default=True, help="How often to write the model while learning.")  # fmt: skip
+@click.option("--checkpoint", metavar="TIME", type=Duration(), default="60s", show_default=True,
+              help="How often to write the model while learning: 90 or 90s, 5m, 2h.")  # fmt: skip
+@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="Draw the run in the end, as .png, .svg, .pdf or what else matplotlib can write.")  # fmt: skip
 @reading_options
 def learn(
-    files: tuple[Path, ...], output: Path, start: Path | None, resume: bool, passes: int, rejects: Path | None,
-    checkpoint: float, **options: Any,
+    files: list[str], output: Path, start: Path | None, resume: bool, passes: int, rejects: Path | None,
+    checkpoint: float, plot: Path | None, **options: Any,
 ) -> None:  # fmt: skip
     """Learn from files or a pipe.
 
-    FILES are read in the order given, and the mistakes counted on the way. They are svmlight or CSV, plain or packed
-    with gzip, bzip2 or xz; - is the standard input. Each row is predicted before it is learned from, so the rate of
-    mistakes is that on rows never seen before (in the first pass). Memory does not grow with the files, and Ctrl-C
-    leaves a model to go on from.
+    FILES are read in the order given, and the mistakes counted on the way. They are CSV or TSV, Parquet, Arrow, JSON
+    lines, svmlight, Vowpal Wabbit's text, or lines of label<TAB>text, those that are text also packed with gzip, bzip2,
+    xz or zstandard; - is the standard input, and a pattern in quotes all files that match. Each row is predicted before
+    it is learned from, so the rate of mistakes is that on rows never seen before (in the first pass). Memory does not
+    grow with the files, and Ctrl-C leaves a model to go on from.
+
+    What the columns of a table were taken for is said first; correct it with --types, --target and --drop. Numbers are
+    standardised as they come, a word becomes a feature of its own, a text many: its words and pairs of words, and the
+    pieces of words that are three or four characters long.
     """
     if resume and start is None:
         raise click.UsageError("--resume needs a model to go on from: --from MODEL.")
-    if passes > 1 and any(str(file) == "-" for file in files):
+    if passes > 1 and "-" in files:
         raise click.UsageError("A pipe can be read once: --passes needs files.")
     if not output.resolve().parent.is_dir():
         raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
-    model = _model(start, options)
-    keeper = _Keeper(model, output, checkpoint, rejects or output.with_name(f"{output.name}.rejects"))
-    lines = _Lines(model.ledger)
-    try:
-        with _InterruptedBetween() as whole:
-            for block in _blocks(model, files, passes, resume, reading(options)):
-                with whole:
-                    keeper.note(block)
-                    for examples in model.learn_until(block, _powers_of_two()):
-                        if _is_power_of_two(examples):
-                            lines.show(model.ledger)
-                    keeper.save_now_and_then()
-    except KeyboardInterrupt:
-        lines.end(model.ledger)
-        keeper.close()
-        again = f"novikoff learn {' '.join(map(str, files))} --from {output} -o {output} --resume"
-        raise click.ClickException(f"Stopped. {output} has what was learned so far; to go on:\n  {again}") from None
-    lines.end(model.ledger)
-    keeper.close()
+    model = _model(start, {name: options.pop(name) for name in _OF_THE_MODEL})
+    if plot is not None:
+        from novikoff.cli.pictures import require_drawable
+
+        require_drawable(plot, model.ledger)
+    left_out = LeftOut(rejects or output.with_name(f"{output.name}.rejects"), append=resume)
+    gauge = Gauge(files, passes)
+    is_whole = _learn(model, _blocks(model, files, passes, resume, reading(options), gauge), gauge,
+                      _Keeper(model, output, checkpoint), left_out)  # fmt: skip
+    left_out.close()
+    _finish(model, output, plot)
+    if not is_whole:
+        raise click.ClickException(f"Stopped. {output} has what was learned so far; to go on:\n  {_again(output)}")
 
 
-def _model(start: Path | None, options: dict[str, Any]) -> StreamModel:
+def _model(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
+    """A new model, or the one to go on from, which has been chosen already."""
+    from novikoff.encoding import Features
     from novikoff.learner import Learner
     from novikoff.online import StreamModel
 
-    chosen = {name: options.pop(name) for name in ("rule", "hypothesis", "no_intercept", "no_scale")}
     if start is not None:
+        ctx = click.get_current_context()
+        given = [name for name in chosen if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        if given:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
         return StreamModel.load(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
-    return StreamModel(learner, scale=not chosen["no_scale"])
+    features = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
+    return StreamModel(learner, Features(scale=not chosen["no_scale"], **features))
+
+
+def _learn(model: StreamModel, blocks: Iterator[Block], gauge: Gauge, keeper: _Keeper, left_out: LeftOut) -> bool:
+    """Learn from all blocks; return whether it came to the end, and not to Ctrl-C."""
+    lines, is_whole = Lines(model.ledger), True
+    try:
+        with progress(gauge) as show, _InterruptedBetween() as whole:
+            for block in blocks:
+                with whole:
+                    left_out.note(block)
+                    for examples in model.learn_until(block, _powers_of_two()) if len(block) else ():
+                        if _is_power_of_two(examples):
+                            lines.show(model.ledger)
+                    show(model.ledger.examples - lines.first)
+                    keeper.save_now_and_then()
+    except KeyboardInterrupt:
+        is_whole = False
+    lines.end(model.ledger)
+    return is_whole
 
 
 def _blocks(
-    model: StreamModel, files: tuple[Path, ...], passes: int, resume: bool, options: dict[str, Any]
+    model: StreamModel, files: list[str], passes: int, resume: bool, options: dict[str, Any], gauge: Gauge
 ) -> Iterator[Block]:
     """All blocks of all files, `passes` times; the rows that the model has read before passed over if it resumes."""
-    from novikoff.streams.opening import open_stream
-
-    for _ in range(passes):
+    to_pass_over, columns = dict(model.rows_read) if resume else {}, Columns()
+    for turn in range(passes):
         for file in files:
-            if model.target is not None:
-                options = {"target": model.target, **options}
-            with open_stream(str(file), **options) as reader:
+            with open_for(model, file, options) as reader:
                 model.target = getattr(reader, "target_name", None)
-                known = model.rows_read.get(reader.name, 0) if resume else 0
+                gauge.watch(reader.source)
+                columns.say(reader)
                 for block in reader:
-                    if known < len(block):
-                        yield block.after(known) if known else block
-                    known = max(0, known - len(block))
+                    left = to_pass_over.get(reader.name, 0)
+                    known = min(left, len(block))
+                    to_pass_over[reader.name] = left - known
+                    if not left or known < len(block):
+                        yield _rest(block, known, is_first_turn=not turn)
+
+
+def _rest(block: Block, known: int, *, is_first_turn: bool) -> Block:
+    """A block without the rows that were learned from before, and the rejects that were told of."""
+    from dataclasses import replace
+
+    from_line = block.lines[known] if known else 0
+    rejects = [reject for reject in block.rejects if reject.line >= from_line] if is_first_turn else []
+    return replace(block.after(known) if known else block, rejects=rejects)
 
 
 def _powers_of_two() -> Iterator[int]:
@@ -124,6 +177,28 @@ def _powers_of_two() -> Iterator[int]:
 
 def _is_power_of_two(n: int) -> bool:
     return n & (n - 1) == 0
+
+
+def _finish(model: StreamModel, output: Path, plot: Path | None) -> None:
+    """Write what was learned, and draw how."""
+    if model.encoding is None:
+        raise click.ClickException("There was nothing to learn from.")
+    model.save(output)
+    click.echo(f"{output}: {len(model.labels)} labels, {model.n_features:,} features.", err=True)
+    if plot is not None:
+        from novikoff.cli.pictures import draw_ledger
+
+        ledger = model.ledger
+        title = f"{output.name}: {ledger.examples:,} examples, {ledger.error_rate:.2%} mistakes"
+        draw_ledger(plot, ledger, title)
+
+
+def _again(output: Path) -> str:
+    """The same command, to go on from what it has written; of options given twice the last one counts."""
+    import shlex
+
+    words, end = click.get_current_context().meta[__name__], ["--from", str(output), "--resume"]
+    return f"novikoff learn {shlex.join(words if words[-3:] == end else words + end)}"
 
 
 class _InterruptedBetween:
@@ -152,62 +227,14 @@ class _InterruptedBetween:
         self.is_asked = True
 
 
-class _Lines:
-    """The growing table: a line after 1, 2, 4, 8, ... rows."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self.examples, self.mistakes = ledger.examples, ledger.mistakes
-        self.shown = -1
-        self.began = time.perf_counter()
-        self.first = ledger.examples
-
-    def show(self, ledger: Ledger) -> None:
-        if self.shown < 0:
-            click.echo(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}", err=True)
-        since = (ledger.mistakes - self.mistakes) / max(1, ledger.examples - self.examples)
-        self.examples, self.mistakes = ledger.examples, ledger.mistakes
-        self.shown = ledger.examples
-        click.echo(f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
-                   f"{ledger.norm:>10.4g}", err=True)  # fmt: skip
-
-    def end(self, ledger: Ledger) -> None:
-        """The last line, and how fast it went."""
-        if ledger.examples not in (self.shown, self.first):
-            self.show(ledger)
-        seconds = max(time.perf_counter() - self.began, 1e-9)
-        rate = (ledger.examples - self.first) / seconds
-        click.echo(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s.", err=True)
-
-
 class _Keeper:
-    """Writes the model now and then, and the rows that were left out as they come."""
+    """Writes the model now and then."""
 
-    def __init__(self, model: StreamModel, output: Path, seconds: float, rejects: Path) -> None:
-        self.model, self.output, self.seconds, self.rejects = model, output, seconds, rejects
+    def __init__(self, model: StreamModel, output: Path, seconds: float) -> None:
+        self.model, self.output, self.seconds = model, output, seconds
         self.saved = time.monotonic()
-        self.left_out: list[bytes] = []
-
-    def note(self, block: Block) -> None:
-        for reject in block.rejects:
-            if len(self.left_out) < 3:
-                click.echo(f"left out: {reject.reason}", err=True)
-            self.left_out.append(reject.reason.encode() + b"\t" + reject.text.rstrip(b"\r\n") + b"\n")
 
     def save_now_and_then(self) -> None:
-        if time.monotonic() - self.saved > self.seconds:
+        if self.model.encoding is not None and time.monotonic() - self.saved > self.seconds:
             self.model.save(self.output)
             self.saved = time.monotonic()
-
-    def close(self) -> None:
-        from novikoff.files import write_whole
-
-        if self.left_out:
-            write_whole(self.rejects, b"".join(self.left_out))
-            click.echo(
-                f"{len(self.left_out):,} rows left out; they are in {self.rejects}, each with its reason.", err=True
-            )
-        if self.model.encoding is None:
-            raise click.ClickException("There was nothing to learn from.")
-        self.model.save(self.output)
-        click.echo(f"{self.output}: {len(self.model.labels)} labels, {len(self.model.names):,} features.", err=True)
-        sys.stderr.flush()

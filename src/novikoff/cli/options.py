@@ -1,21 +1,109 @@
-"""Options that several commands share."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-__all__ = ["reading", "reading_options"]
+__all__ = ["FORMATS", "KINDS", "Duration", "Range", "files_argument", "reading", "reading_options"]
+
+# The same as in novikoff.streams, which loads too much for --help.
+FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
+KINDS = ("number", "word", "text")
+
+
+def _matching(ctx: click.Context, param: click.Parameter, patterns: tuple[str, ...]) -> list[str]:
+    """The files that are meant: a pattern in quotes, which the shell leaves alone, stands for those that match."""
+    return [file for pattern in patterns for file in _matches(pattern)]
+
+
+def _matches(pattern: str) -> list[str]:
+    import glob
+    import os
+
+    from novikoff.errors import DataError
+
+    if not glob.has_magic(pattern) or os.path.exists(pattern):
+        return [pattern]
+    found = sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
+    if not found:
+        raise DataError(
+            f"{pattern}: no file matches this pattern. * stands for any part of a name, ** for any folders."
+        )
+    return found
+
+
+def _types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
+    """{column: kind} from age=number,zip=word, which may be repeated."""
+    found = {}
+    for word in ",".join(values).split(",") if values else ():
+        column, _, kind = word.rpartition("=")
+        if not column or kind not in KINDS:
+            raise click.BadParameter(f"expected COLUMN=KIND with a kind of {', '.join(KINDS)}, found {word!r}. "
+                                     "For example: --types age=number,zip=word")  # fmt: skip
+        found[column] = kind
+    return found or None
+
+
+class Duration(click.ParamType):
+    """A time as people write it, in seconds.
+
+    >>> from novikoff.cli.options import Duration
+    >>> [Duration().convert(text, None, None) for text in ("90", "60s", "5m", "1.5h")]
+    [90.0, 60.0, 300.0, 5400.0]
+    """
+
+    name = "time"
+    _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}  # noqa: RUF012 (never changed)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number of seconds, above 0."""
+        match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", str(value).strip(), re.ASCII)
+        if not match or not float(match[1]):
+            self.fail(f"{value!r} is no time above 0. Write 90 or 90s for seconds, 5m for minutes, 2h for hours.",
+                      param, ctx)  # fmt: skip
+        return float(match[1]) * self._SECONDS[match[2]]
+
+
+class Range(click.ParamType):
+    """The fewest and the most of something.
+
+    >>> from novikoff.cli.options import Range
+    >>> [Range().convert(text, None, None) for text in ("2", "1-3", "0")]
+    [(2, 2), (1, 3), (0, 0)]
+    """
+
+    name = "range"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Both ends; 0 and 0 for none."""
+        match = re.fullmatch(r"(\d)(?:-(\d))?", str(value), re.ASCII)
+        fewest, most = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
+        if not (0 < fewest <= most <= 8 or fewest == most == 0):
+            self.fail(f"{value!r} is no range from 1 to 8. Write 2, 1-3, or 0 for none.", param, ctx)
+        return fewest, most
+
+
+def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command its FILES: paths, - or patterns."""
+    return click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), callback=_matching)(
+        command
+    )
+
 
 _OPTIONS = (
     click.option("--target", metavar="COLUMN",
                  help="Column of the labels, by name or number from 1.  [default: the last]"),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out. May be repeated."),
+    click.option("--types", metavar="COLUMN=KIND,...", multiple=True, callback=_types,
+                 help="What columns hold, where the first rows mislead: number, word (one feature for each value) or "
+                 "text (features for the words in it). May be repeated.  [default: found out]"),
     click.option("--header/--no-header", default=None,
                  help="Does the first line name the columns?  [default: found out]"),
-    click.option("--format", type=click.Choice(["csv", "svmlight"]), help="What the files hold.  [default: found out]"),
+    click.option("--format", type=click.Choice(FORMATS), help="What the files hold.  [default: found out]"),
     click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
                  help="What to do with a row that cannot be read."),
 )  # fmt: skip

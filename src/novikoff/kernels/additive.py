@@ -91,7 +91,7 @@ def row_add(data, indices, indptr, i, tau, w):
 @part
 def row_squared_norm(data, indices, indptr, i, n_features):
     """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
-    if a CSR row (its indices rise strictly, see rows.py) leaves the matrix."""
+    if a CSR row (its indices rise, or are sound anyway: see rows.py) leaves the matrix."""
     if data.ndim == 2:
         q = 0.0
         for j in range(n_features):
@@ -105,7 +105,7 @@ def row_squared_norm(data, indices, indptr, i, n_features):
 
 @part
 def within(indices, lo, hi, n_features):
-    """Whether the columns at lo..hi-1, which rise, are columns of the matrix."""
+    """Whether the columns at lo..hi-1, which rise or are sound, are columns of the matrix."""
     return lo >= hi or (indices[lo] >= 0 and indices[hi - 1] < n_features)
 
 

@@ -108,9 +108,14 @@ def _take_rows(section: Section, n_features: int) -> Any:
     indptr = part.tensor("indptr", indices.dtype, (None,))
     sound = indptr.size and indptr[0] == 0 and indptr[-1] == len(data) and (indptr[1:] >= indptr[:-1]).all()
     part.require(sound, f"{part.place('indptr')} do not rise from 0 to the number of values")
-    within_row = np.ones(max(0, len(data) - 1), bool)
-    starts = indptr[1:-1]
-    within_row[starts[(starts > 0) & (starts < len(data))] - 1] = False
-    rising = (indices[1:] > indices[:-1])[within_row].all()
-    part.require(rising, f"{part.place('indices')} do not rise within each row")
-    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+    rows = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+    part.require(_are_distinct(rows), f"{part.place('indices')} have a column twice in a row")
+    return rows
+
+
+def _are_distinct(rows: sp.csr_array) -> bool:
+    """Whether no row has a column twice."""
+    indices, starts = rows.sorted_indices().indices, rows.indptr[1:-1]
+    within_row = np.ones(max(0, len(indices) - 1), bool)
+    within_row[starts[(starts > 0) & (starts < len(indices))] - 1] = False
+    return bool((indices[1:] > indices[:-1])[within_row].all())

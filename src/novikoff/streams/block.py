@@ -7,14 +7,16 @@ beside the others.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Block", "Reject", "SparseBlock", "TableBlock"]
+__all__ = ["Block", "Column", "NamedBlock", "Reject", "SparseBlock", "TableBlock", "Texts", "Words", "in_one_memory"]
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,77 @@ class Reject:
     line: int
     reason: str  # "file:line:column: what is wrong"
     text: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of words: those that occur, and for every row which of them it is, -1 if the cell is missing.
+
+    >>> from novikoff.streams.block import Words
+    >>> sky = Words.of(["sun", None, "rain", "sun"])
+    >>> sky.codes.tolist(), sky.values, sky[2:].tolist()
+    ([0, -1, 1, 0], ['sun', 'rain'], ['rain', 'sun'])
+    """
+
+    codes: np.ndarray  # int32
+    values: list[str]  # no two alike; a part of a column may not use them all
+
+    @classmethod
+    def of(cls, cells: Iterable[str | None]) -> Words:
+        """Count the words of a column in the order in which they come."""
+        places: dict[str | None, int] = {None: -1}
+        codes = [places.setdefault(cell, len(places) - 1) for cell in cells]
+        return cls(np.array(codes, np.int32), [word for word in places if word is not None])
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, part: slice) -> Words:
+        return Words(self.codes[part], self.values)
+
+    def tolist(self) -> list[str | None]:
+        cells = [*self.values, None]  # which -1 finds
+        return [cells[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column of texts: where each begins and ends in a common memory of UTF-8, -1 and -1 if the cell is missing.
+
+    >>> from novikoff.streams.block import Texts
+    >>> Texts.of(["call now", None, "see you"])[1:].tolist()
+    [None, 'see you']
+    """
+
+    memory: np.ndarray  # uint8
+    spans: np.ndarray  # int32, two per row
+
+    @classmethod
+    def of(cls, cells: Sequence[str | None]) -> Texts:
+        """Put texts into one memory."""
+        memory, spans = in_one_memory([cell or "" for cell in cells])
+        spans[[cell is None for cell in cells]] = -1
+        return cls(memory, spans)
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+    def __getitem__(self, part: slice) -> Texts:
+        return Texts(self.memory, self.spans[part])
+
+    def tolist(self) -> list[str | None]:
+        text = self.memory.tobytes()
+        return [None if begin < 0 else text[begin:end].decode() for begin, end in self.spans.tolist()]
+
+
+Column = np.ndarray | Words | Texts
+
+
+def in_one_memory(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The UTF-8 of words, one after another, and where each begins and ends."""
+    packed = [word.encode("utf-8", "surrogatepass") for word in words]  # a Python string may hold half a pair
+    ends = np.cumsum([0, *map(len, packed)]).astype(np.int32)
+    return np.frombuffer(bytearray(b"".join(packed)), np.uint8), np.column_stack([ends[:-1], ends[1:]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +123,18 @@ class Block(ABC):
     def __len__(self) -> int:
         return len(self.lines)
 
+    def __getitem__(self, part: slice) -> Self:
+        """Some consecutive rows, without the rejects."""
+        labels = None if self.labels is None else self.labels[part]
+        return replace(self, lines=self.lines[part], labels=labels, rejects=[], **self._cut(part))
+
     def after(self, n: int) -> Self:
         """The same block without its first n rows."""
-        labels = None if self.labels is None else self.labels[n:]
-        return replace(self, lines=self.lines[n:], labels=labels, **self._rest_after(n))
+        return replace(self[n:], rejects=self.rejects)
 
     @abstractmethod
-    def _rest_after(self, n: int) -> dict[str, Any]:
-        """What `after` changes besides lines and labels."""
+    def _cut(self, part: slice) -> dict[str, Any]:
+        """What `[]` changes besides lines and labels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,19 +143,75 @@ class SparseBlock(Block):
 
     rows: sp.csr_array
 
-    def _rest_after(self, n: int) -> dict[str, Any]:
-        return {"rows": self.rows[n:]}
+    def _cut(self, part: slice) -> dict[str, Any]:
+        return {"rows": self.rows[part]}
 
 
 @dataclass(frozen=True, eq=False)
 class TableBlock(Block):
     """Rows of a table: its columns by name, the target left out.
 
-    A column of numbers is an array of doubles, NaN where a cell is missing; any other has dtype object, strings, and
-    None where a cell is missing. The kind of a column is settled by the first block and does not change.
+    A column of numbers is an array of doubles, NaN where a cell is missing; others are `Words` or `Texts`. What a
+    column holds is settled by the first block and does not change.
+
+    Attributes
+    ----------
+    is_loose : bool
+        Whether a column that is not there is taken as missing in every row, as in JSON lines, where a row names what it
+        has; else a table without a column that the model knows is a mistake.
     """
 
-    columns: dict[str, np.ndarray]
+    columns: dict[str, Column]
+    is_loose: bool = field(default=False, kw_only=True)
 
-    def _rest_after(self, n: int) -> dict[str, Any]:
-        return {"columns": {name: column[n:] for name, column in self.columns.items()}}
+    def _cut(self, part: slice) -> dict[str, Any]:
+        return {"columns": {name: column[part] for name, column in self.columns.items()}}
+
+
+@dataclass(frozen=True, eq=False)
+class NamedBlock(Block):
+    """Rows of a format whose features have names, any number of them in a row: Vowpal Wabbit's text.
+
+    Entry p of the block is feature `names[p]` of namespace `spaces[space_of[p]]`, both as begin and end in `memory`,
+    and has the value `values[p]`. Those of row i are indptr[i] to indptr[i + 1]. A name may be there twice in a row:
+    its values add up.
+    """
+
+    memory: np.ndarray  # uint8
+    indptr: np.ndarray
+    names: np.ndarray  # int32, two per entry
+    hashes: np.ndarray  # uint64: of the namespace and the name, see kernels/names.py
+    values: np.ndarray
+    space_of: np.ndarray  # int32
+    spaces: np.ndarray  # int32, two per namespace
+
+    def _cut(self, part: slice) -> dict[str, Any]:
+        return self._entries(np.arange(len(self))[part])
+
+    def only(self, kept: np.ndarray, rejects: list[Reject]) -> NamedBlock:
+        """Some rows, by number, and these rejects."""
+        labels = None if self.labels is None else self.labels[kept]
+        return replace(self, lines=self.lines[kept], labels=labels, rejects=rejects, **self._entries(kept))
+
+    def _entries(self, rows: np.ndarray) -> dict[str, Any]:
+        sizes = np.diff(self.indptr)
+        wanted = np.zeros(len(self), bool)
+        wanted[rows] = True
+        entries = np.repeat(wanted, sizes)
+        parts = {name: getattr(self, name)[entries] for name in ("names", "hashes", "values", "space_of")}
+        return {"indptr": np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int32), **parts}
+
+    def dicts(self) -> list[dict[str, float]]:
+        """Every row as a dict of names, `namespace^feature` as Vowpal Wabbit shows them, and values."""
+        text = self.memory.tobytes()
+        words, spaces = ([text[begin:end].decode() for begin, end in spans.tolist()]
+                         for spans in (self.names, self.spaces))  # fmt: skip
+        full = [f"{spaces[k]}^{word}" if spaces[k] else word
+                for k, word in zip(self.space_of.tolist(), words, strict=True)]  # fmt: skip
+        rows: list[dict[str, float]] = []
+        for begin, end in itertools.pairwise(self.indptr.tolist()):
+            row: dict[str, float] = {}
+            for name, value in zip(full[begin:end], self.values[begin:end].tolist(), strict=True):
+                row[name] = row.get(name, 0.0) + value
+            rows.append(row)
+        return rows

@@ -7,7 +7,6 @@ file:line:column, the column counted in cells.
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import itertools
 import re
@@ -18,12 +17,13 @@ from typing import Any
 
 from novikoff.errors import DataError
 from novikoff.kernels.text import LARGEST
+from novikoff.streams.columns import BY_TYPE, KINDS, Columns, chosen, known_kind, position
 from novikoff.streams.lines import line_at, require_text
-from novikoff.texts import DELIMITERS, MISSING, MOSTLY, begins_with_header, delimiter_of, is_number, listed, many
+from novikoff.texts import DELIMITERS, MISSING, MOSTLY, begins_with_header, delimiter_of, is_number, is_prose, many
 
 __all__ = ["KINDS", "Cells", "Incomplete", "Layout", "Record", "number_in", "or_missing", "require_width"]
 
-KINDS = ("number", "word", "text")
+NO_QUOTE = "\0"  # which no text holds
 _BLANKS = " \t\r\n"
 
 
@@ -61,11 +61,12 @@ class Cells:
                 delimiter = delimiter_of(lines, quote) if lines else DELIMITERS[0]
             except csv.Error:  # a cell too long for the module; the record itself will be told of
                 delimiter = DELIMITERS[0]
-        return cls(name, delimiter, quote)
+        return cls(name, delimiter, NO_QUOTE if delimiter == "\t" and not _are_quotes(text, quote) else quote)
 
     @property
     def _form(self) -> dict[str, Any]:
-        return {"delimiter": self.delimiter, "quotechar": self.quote, "skipinitialspace": self.delimiter != " "}
+        form = {"delimiter": self.delimiter, "skipinitialspace": self.delimiter != " "}
+        return form | ({"quoting": csv.QUOTE_NONE} if self.quote == NO_QUOTE else {"quotechar": self.quote})
 
     def record(self, text: bytearray, at: int, line: int, is_last: bool) -> Record:
         """The record that begins at a place, which may take several lines if quotes say so, or more than are there."""
@@ -119,16 +120,11 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The columns of a table: names, kinds, which are used, and which holds the labels."""
+class Layout(Columns):
+    """The columns of a table in text, and its first record."""
 
-    name: str
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
     has_header: bool
     first: Record
-    target: int | None
-    used: tuple[int, ...]  # besides the target
 
     @classmethod
     def settled_by(
@@ -141,28 +137,19 @@ class Layout:
         has_header = begins_with_header(rows) if header is None else header
         names = _names(rows[0] if has_header else [""] * width, name, records[0].line)
         columns = list(zip(*rows[has_header:], strict=True)) or [()] * width
-        dropped = {_position(column, names, name, "drop") for column in drop}
+        dropped = {position(column, names, name, "drop") for column in drop}
         if has_header and not rows[0][0] and _counts_rows(columns[0]) and 0 not in dropped:
             dropped.add(0)  # pandas writes such a column
-        used = [k for k in range(width) if k not in dropped]
-        at = None
-        if target is None or target is True:
-            at = used[-1] if used else None
-        elif target is not False:
-            at = _position(target, names, name, "target")
-        used = [k for k in used if k != at]
+        at, used = chosen(names, name, target, dropped)
         if not used:
             raise DataError(f"{name}: found {many(width, 'column')}, and none is left besides the target. Cells are "
                             "parted by commas, tabs, semicolons, | or blanks.")  # fmt: skip
-        told = {_position(column, names, name, "types"): _known(kind) for column, kind in types.items()}
+        told = {position(column, names, name, BY_TYPE): known_kind(kind) for column, kind in types.items()}
         kinds = tuple(told.get(k) or _kind(columns[k], is_target=k == at) for k in range(width))
-        return cls(name, names, kinds, has_header, records[0], at, tuple(used))
-
-    def place(self, line: int, k: int) -> str:
-        return f"{self.name}:{line}:{k + 1}"
+        return cls(name, names, kinds, at, used, has_header, records[0])
 
 
-def number_in(cell: str, layout: Layout, line: int, k: int) -> float:
+def number_in(cell: str, layout: Columns, line: int, k: int) -> float:
     """The number in a cell, NaN if it is missing."""
     if cell.lower() in MISSING:
         return float("nan")
@@ -197,31 +184,27 @@ def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:
     return names
 
 
-def _position(wanted: str | int, names: Sequence[str], name: str, option: str) -> int:
-    """Of a column, by its name or its number from 1."""
-    wanted = str(wanted)
-    if wanted in names:
-        return names.index(wanted)
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
-        return int(wanted) - 1
-    near = difflib.get_close_matches(wanted, names)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {listed(names)}."
-    raise DataError(f"{name}: there is no column {wanted!r} ({option}). {hint}")
-
-
-def _known(kind: str) -> str:
-    if kind not in KINDS:
-        raise DataError(f"A column holds one of {', '.join(map(repr, KINDS))}; found {kind!r}.")
-    return kind
-
-
 def _kind(cells: Sequence[str], *, is_target: bool) -> str:
-    """Numbers, if all that are there are; or almost all: then the others are mistakes, except among labels."""
+    """Numbers, if all that are there are; or almost all: then the others are mistakes, except among labels. Otherwise
+    words, or texts."""
     counts = Counter(cells)
     there = {cell: count for cell, count in counts.items() if cell.lower() not in MISSING}
     strange = sum(count for cell, count in there.items() if not is_number(cell))
     tolerated = 0.0 if is_target else (1.0 - MOSTLY) * sum(there.values())
-    return "number" if strange == 0 or strange < tolerated else "word"
+    if strange == 0 or strange < tolerated:
+        return "number"
+    return "text" if not is_target and is_prose([cell for cell in cells if cell.lower() not in MISSING]) else "word"
+
+
+def _are_quotes(text: bytearray, quote: str) -> bool:
+    """Whether quotes enclose whole cells, as in CSV; between tabs many people write texts as they are."""
+    try:
+        lines = io.StringIO(text.decode(errors="replace"), newline="")
+        for _ in csv.reader(lines, delimiter="\t", quotechar=quote, strict=True):
+            pass
+    except csv.Error as error:
+        return "expected after" not in str(error)
+    return True
 
 
 def _counts_rows(cells: Sequence[str]) -> bool:

@@ -1,8 +1,8 @@
 """Sources: the bytes of a file or of standard input, unpacked on the way, a chunk at a time.
 
 What is packed is told by its first bytes, whatever the name: gzip, bzip2 and xz by Python's own modules, zstandard by
-pyarrow if it is installed. Several packed files joined into one are read as one. A pipe's bytes are passed on as they
-come: nothing here waits for a chunk to be full.
+pyarrow. Several packed files joined into one are read as one. A pipe's bytes are passed on as they come: nothing here
+waits for a chunk to be full.
 """
 
 from __future__ import annotations
@@ -35,17 +35,27 @@ class Source:
         For messages.
     is_steady : bool
         Whether reading never waits for somebody to write, as with files and unlike pipes and terminals.
+    size : int or None
+        Bytes of the file as it is, packed or not; None if nobody knows, as with pipes.
+    taken : int
+        How many of them have been read so far.
     """
 
     def __init__(
         self, name: str, read: Read, *, close: Callable[[], None] | None = None, is_steady: bool = True,
-        chunk: int = CHUNK,
+        size: int | None = None, chunk: int = CHUNK,
     ) -> None:  # fmt: skip
         self.name = name
         self.is_steady = is_steady
+        self.size = size
+        self._counted = _Counted(read)  # apart: in a circle with its own generator a Source would outlive its last use
         self._close = close
-        self._chunks = _unpacked(name, read, chunk)
+        self._chunks = _unpacked(name, self._counted.read, chunk)
         self._kept: list[bytes] = []
+
+    @property
+    def taken(self) -> int:
+        return self._counted.bytes
 
     def read(self) -> bytes:
         """The next bytes, as many as are there; none at the end."""
@@ -118,7 +128,10 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
         raise DataError(f"{name}: is a folder. Name the files in it.") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{name}: cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
-    return Source(name, file.read, close=file.close, is_steady=_is_steady(file.fileno()), chunk=chunk)
+    facts = os.fstat(file.fileno())
+    is_steady = stat.S_ISREG(facts.st_mode)
+    size = facts.st_size if is_steady else None
+    return Source(name, file.read, close=file.close, is_steady=is_steady, size=size, chunk=chunk)
 
 
 def _standard_input(chunk: int) -> Source:
@@ -128,11 +141,20 @@ def _standard_input(chunk: int) -> Source:
     except (OSError, ValueError):  # a stand-in, as in tests
         stream: Any = sys.stdin.buffer
         return Source("standard input", getattr(stream, "read1", stream.read), chunk=chunk)
-    return Source("standard input", lambda n: os.read(handle, n), is_steady=_is_steady(handle), chunk=chunk)
+    is_steady = stat.S_ISREG(os.fstat(handle).st_mode)
+    return Source("standard input", lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
 
 
-def _is_steady(handle: int) -> bool:
-    return stat.S_ISREG(os.fstat(handle).st_mode)
+class _Counted:
+    """Reads, and knows how much it has read."""
+
+    def __init__(self, read: Read) -> None:
+        self._read, self.bytes = read, 0
+
+    def read(self, n: int) -> bytes:
+        found = self._read(n)
+        self.bytes += len(found)
+        return found
 
 
 class _Gzip:
@@ -230,11 +252,8 @@ class _Rest:
 
 
 def _zstandard(name: str, first: bytes, read: Read, chunk: int) -> Iterator[bytes]:
-    try:
-        import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    except ImportError:
-        raise DataError(f"{name}: is packed with zstandard, which needs pyarrow: pip install pyarrow; or unpack it "
-                        "on the way: zstd -dc ... | novikoff ... -") from None  # fmt: skip
+    import pyarrow  # here: it takes a while to load
+
     try:
         with pyarrow.CompressedInputStream(pyarrow.PythonFile(_Rest(first, read), mode="r"), "zstd") as stream:
             while content := stream.read(chunk):

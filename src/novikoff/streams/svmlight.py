@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.kernels import text as kernels
+from novikoff.kernels import svmlight as kernels
+from novikoff.kernels.text import ASK, LARGEST
 from novikoff.streams.block import Reject, SparseBlock
 from novikoff.streams.lines import Piece, in_parallel, line_at, pieces_of, powers, require_text
 from novikoff.streams.reader import Reader
@@ -26,7 +27,7 @@ __all__ = ["SvmlightReader", "row_of_line"]
 _ROWS = 1 << 16  # in a block, at most
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _THREADS = 2  # that parse; the caller has one of its own
-_PAIR = 4  # bytes that an index and its value take at least, with the blank before
+_ROW, _PAIR = 2, 4  # bytes that a label takes at least, with its line end, and a pair, with the blank before it
 
 
 class SvmlightReader(Reader[SparseBlock]):
@@ -85,20 +86,19 @@ class SvmlightReader(Reader[SparseBlock]):
 
     def _widened(self, block: SparseBlock) -> SparseBlock:
         """The same block, at least as wide as those before it."""
-        rows = block.rows
-        self._width = max(self._width, rows.shape[1])
-        wide = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], self._width))
-        return replace(block, rows=wide)
+        self._width = max(self._width, block.rows.shape[1])
+        block.rows.resize(len(block), self._width)
+        return block
 
     def _block(self, piece: Piece, at: int, line: int) -> tuple[SparseBlock, int, int, DataError | None]:
         """Rows from a place in a piece on, and the place after them; or the error that is there."""
         text = np.frombuffer(piece.text, np.uint8)
         room = _Room.beside(piece.text, at)
         rejects: list[Reject] = []
-        error, row, why = None, 0, kernels.ASK
-        while why == kernels.ASK:
+        error, row, why = None, 0, ASK
+        while why == ASK:
             row, at, line, why = kernels.svmlight_rows(text, at, line, row, self._powers, *room.arrays)
-            if why != kernels.ASK:
+            if why != ASK:
                 break
             asked = line_at(piece.text, at)
             try:
@@ -117,6 +117,7 @@ class SvmlightReader(Reader[SparseBlock]):
         indices = room.indices[:size]
         width = int(indices.max(initial=-1)) + 1
         rows = sp.csr_array((room.data[:size], indices, room.indptr[: n + 1]), shape=(n, width))
+        rows.has_canonical_format = True  # indices ascend, so nobody needs to look again
         return SparseBlock(self.name, room.lines[:n], room.labels[:n], rows, rejects=rejects)
 
 
@@ -133,7 +134,7 @@ class _Room:
     @classmethod
     def beside(cls, text: bytearray, at: int) -> _Room:
         """Enough for what a text holds, if it is not more rows than a block has."""
-        n = min(text.count(b"\n", at) + 1, _ROWS)
+        n = min((len(text) - at) // _ROW + 1, _ROWS)
         most = (len(text) - at) // _PAIR + 1
         room = cls(np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int32),
                    np.empty(most, np.int32), np.empty(most))  # fmt: skip
@@ -165,7 +166,7 @@ def row_of_line(text: bytes, place: str) -> tuple[float, list[int], list[float]]
     words = re.split("[ \t\r\n]+", require_text(text, place).partition("#")[0].strip(" \t\r\n"))
     if words == [""]:
         return None
-    if not _NUMBER.fullmatch(words[0]) or not abs(float(words[0])) < kernels.LARGEST:
+    if not _NUMBER.fullmatch(words[0]) or not abs(float(words[0])) < LARGEST:
         raise DataError(f"{place}:1: expected a number as label, found {words[0][:40]!r}. Rows are label index:value "
                         "..., with classes as numbers, such as 1 and -1.")  # fmt: skip
     first = 2 if len(words) > 1 and words[1].startswith("qid:") else 1
@@ -190,7 +191,7 @@ def _pair(word: str, place: str) -> tuple[int, float]:
     if len(digits) > 10 or int(digits or "0") > kernels.LARGEST_INDEX:
         raise DataError(f"{place}: the index {index[:40]} is larger than {kernels.LARGEST_INDEX}. Number the features "
                         "anew, or hash their names.")  # fmt: skip
-    if not abs(float(value)) < kernels.LARGEST:
+    if not abs(float(value)) < LARGEST:
         raise DataError(f"{place}: the value {value[:40]} of feature {index} is not a finite number below "
-                        f"{kernels.LARGEST:g}. Scale it.")  # fmt: skip
+                        f"{LARGEST:g}. Scale it.")  # fmt: skip
     return int(digits or "0"), float(value)

@@ -1,0 +1,105 @@
+"""novikoff convert: the same rows in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli.options import files_argument, reading, reading_options
+
+if TYPE_CHECKING:
+    from novikoff.writing import Converted
+
+# The same as in novikoff.writing, which loads too much for --help.
+_FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw", "text")
+_SHOWN = 20  # labels
+
+_EPILOG = """\b
+Formats, by the extension of OUTPUT or --to:
+  csv tsv          .csv .tsv     a header, the labels in the last column; missing cells are empty
+  parquet arrow    .parquet .arrow .feather
+                                 doubles and strings, the labels last; missing is null
+  jsonl            .jsonl        an object for each row; of a table's missing cells, null
+  svmlight         .svm .svmlight .libsvm
+                                 numbers by column, from 1; words as column=word, 1 where a row
+                                 has it; missing numbers as "column is missing". OUTPUT.names
+                                 tells which index is which
+  vw               .vw           column:number, column=word; texts as a namespace of their words;
+                                 blanks, | and : in names become _
+  text             .txt          label, tab, text: for a table with one column besides the labels
+Text may also end in .gz, .bz2, .xz or .zst.
+
+\b
+What to expect:
+  Numbers are read back as the same doubles. svmlight and vw have numbers as labels: words become
+  0, 1, 2, ... in the order in which they come, and OUTPUT.labels tells which is which.
+  svmlight becomes a table with a column for each index, 0 where a row has none, and JSON lines
+  one with a column for each name; that takes two readings, so no pipe. To jsonl and vw goes only
+  what is there. What a row of JSON lines does not name is 0 in svmlight and vw, and missing in a
+  table. Vowpal Wabbit's rows have names without end, and do not become tables.
+  CSV cannot say all: a word such as NA or ? is read back as missing, a column of words that all
+  look like numbers as numbers (read it with --types zip=word), and blanks around words are gone.
+
+\b
+Examples:
+  novikoff convert train.csv train.svm                    labels in the last column
+  novikoff convert train.csv train.vw.gz --target is_spam
+  novikoff convert mail.svm mail.parquet
+  novikoff convert 'log-*.jsonl' log.parquet              many files into one
+  novikoff convert days.csv days.parquet --no-labels      every column is just a column
+  zcat log.gz | novikoff convert - - --format vw --to jsonl | head
+"""
+
+
+@click.command(epilog=_EPILOG)
+@files_argument
+@click.argument("output", type=click.Path(allow_dash=True))
+@click.option("--to", metavar="FORMAT", type=click.Choice(_FORMATS),
+              help=f"What to write: {', '.join(_FORMATS)}.  [default: by the extension]")  # fmt: skip
+@click.option("--label", metavar="NAME", help="Name of the labels in OUTPUT.  [default: that in FILES, else label]")
+@click.option("--no-labels", is_flag=True, help="FILES have no labels: every column is just a column.")
+@click.option("--rejects", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+              help="Where --bad-rows skip puts the rows it left out.  [default: OUTPUT.rejects]")  # fmt: skip
+@reading_options
+def convert(
+    files: list[str], output: str, to: str | None, label: str | None, no_labels: bool, rejects: Path | None,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Write rows in another format.
+
+    FILES are read as `novikoff learn` reads them, block by block, and written to OUTPUT, which is replaced whole, or
+    not at all if anything goes wrong. - is the standard input or output.
+    """
+    from novikoff.cli.reading import LeftOut
+    from novikoff.errors import DataError
+    from novikoff.writing import convert as write
+    from novikoff.writing import format_of
+
+    if no_labels and options["target"] is not None:
+        raise click.UsageError("--target names a column of labels, and --no-labels says that there is none.")
+    try:
+        format_of(output, to)
+    except DataError as error:
+        raise click.UsageError(str(error)) from error
+    how = {**reading(options), **({"target": False} if no_labels else {})}
+    left_out = LeftOut(rejects or (None if output == "-" else Path(f"{output}.rejects")))
+    try:
+        converted = write(files, output, to=to, label=label, note=left_out.note, **how)
+    finally:
+        left_out.close()
+    _tell(converted, output)
+
+
+def _tell(converted: Converted, output: str) -> None:
+    """What the output itself does not say."""
+    if output != "-":
+        for extension in converted.beside:
+            click.echo(f"{output}.{extension} has the {extension} of its numbers.", err=True)
+        return
+    if "names" in converted.beside:
+        click.echo("The names of the features are lost: to keep them, write to a file.", err=True)
+    if labels := converted.beside.get("labels", b"").decode().splitlines():
+        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
+        click.echo(f"Labels: {', '.join(label.replace(chr(9), ' is ') for label in labels[:_SHOWN])}{more}.", err=True)

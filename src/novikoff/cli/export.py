@@ -1,0 +1,78 @@
+"""novikoff export: a model for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_EPILOG = """\b
+JSON holds what it takes to score a row by hand; the weights that are 0 are left out:
+  {
+   "format": "novikoff-coef", "version": 1,
+   "rule": "Perceptron", "hypothesis": "averaged", "fit_intercept": true,
+   "classes": ["go", "stay"],
+   "ties": "last",
+   "features": "table",
+   "columns": {"age": {"kind": "number", "mean": 40.5, "deviation": 9.5}, "sky": {"kind": "word"}},
+   "vectors": [{"class": "stay", "intercept": 0.25,
+                "coef": {"age": 1.5, "age is missing": -0.5, "sky=rain": 2.0, "sky=?": 0.125}}]
+  }
+A row with age 50 and sky rain has the score 0.25 + 1.5 * (50 - 40.5) / 9.5 + 2.0 = 3.75. It is
+above 0, so it is the second class, stay. A score of 0 is the last class or the first, as "ties"
+says. With more than two classes each has a vector, and the highest score wins.
+
+\b
+  number   (value - mean) / deviation; 0 if the deviation is 0; the value itself if there is none.
+           If missing: 0, and "column is missing" is 1
+  word     "column=word" is 1; if missing, "column=?" is 1
+  text     small letters; "column:word word" and "column~chars" are how often they are there, for
+           runs of "ngrams" words and "char_ngrams" characters. All known ones ("zero" lists those
+           with weight 0) are multiplied by "text_length" and divided by the root of the sum of
+           their squares. The docstring of novikoff.exports.readable has the details
+"features" is "table"; "index" (coef by svmlight's index), "array" (coef by column from 0) or
+"names" (Vowpal Wabbit's are namespace^name). Features that are not there weigh 0. If there is
+"hash_bits", names that came late share weights, and cannot be looked up.
+
+\b
+ONNX is for models over numbers and words, and needs the extra: pip install novikoff[onnx]
+  input    X, doubles, (rows, columns): a table's columns in order, an svmlight file's indices
+           from 0. NaN is a missing number. With words: one input for each column, (rows, 1), by
+           its name; a missing word is ""
+  output   label (int64, or double or string if they are), scores
+
+\b
+Examples:
+  novikoff export mail.nk -o coef.json
+  novikoff export mail.nk -o mail.onnx
+  novikoff export mail.nk -o - --to json | jq '.vectors[0].coef'
+"""
+
+
+def _format(output: str, to: str | None) -> str:
+    name = output.lower()
+    for extension in ("json", "onnx"):
+        if to == extension or (to is None and name.endswith((f".{extension}", f".{extension}.gz"))):
+            return extension
+    raise click.UsageError(f"{output} ends in neither .json nor .onnx: say which to write with --to.")
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(allow_dash=True),
+              help="Where to write; - is the standard output.")  # fmt: skip
+@click.option("--to", type=click.Choice(["json", "onnx"]), help="What to write.  [default: by the extension]")
+def export(model: Path, output: str, to: str | None) -> None:
+    """Write a model for other programs.
+
+    The weights of MODEL by the names of its features, as JSON, or as an ONNX graph that answers as MODEL does.
+    """
+    format = _format(output, to)
+    from novikoff.exports import to_json, to_onnx
+    from novikoff.loading import load
+    from novikoff.writing.outputs import opened_output
+
+    found = load(model)
+    content = to_json(found).encode() if format == "json" else to_onnx(found).SerializeToString()
+    with opened_output(output) as file:
+        file.write(content)

@@ -1,0 +1,9 @@
+"""From raw blocks to rows of numbers: one encoding per kind of block, one contract (base.py)."""
+
+from novikoff.encoding.base import Encoding, Features
+from novikoff.encoding.indices import IndexEncoding
+from novikoff.encoding.named import NameEncoding
+from novikoff.encoding.tables import TableEncoding
+from novikoff.encoding.vocabulary import Names, Vocabulary
+
+__all__ = ["Encoding", "Features", "IndexEncoding", "NameEncoding", "Names", "TableEncoding", "Vocabulary"]

@@ -1,0 +1,86 @@
+"""Texts as bags: the n-grams that each row brings, before they have places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from novikoff.encoding.vocabulary import Names, head_hashes
+from novikoff.kernels import ngrams as kernels
+from novikoff.streams.block import Texts, in_one_memory
+
+__all__ = ["Bag"]
+
+_NO_LETTERS = re.compile(r"[^\w\x00-\x7f]+")
+_MARKS = ":~"  # after the name of the column: n-grams of words, and of characters
+
+
+@dataclass(frozen=True, eq=False)
+class Bag:
+    """The n-grams of some rows: those of row i are names[indptr[i]:indptr[i + 1]].
+
+    >>> from novikoff.encoding.bags import Bag
+    >>> from novikoff.streams import Texts
+    >>> from novikoff.encoding.vocabulary import Vocabulary
+    >>> bag = Bag.of("sms", Texts.of(["Call NOW!", None]), ngrams=(1, 2), char_ngrams=(4, 4))
+    >>> vocabulary = Vocabulary()
+    >>> vocabulary.places(bag.names, learn=True).tolist(), bag.indptr.tolist()
+    ([0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 9, 9])
+    >>> vocabulary.names
+    ['sms:call', 'sms:call now', 'sms:now', 'sms~ cal', 'sms~call', 'sms~all ', 'sms~ now', 'sms~now!', 'sms~ow! ']
+    """
+
+    names: Names
+    indptr: np.ndarray
+
+    @classmethod
+    def of(cls, column: str, texts: Texts, *, ngrams: tuple[int, int], char_ngrams: tuple[int, int]) -> Bag:
+        """The n-grams of a column of texts, each with between the first and the second number of words, or characters;
+        a text that is missing has none."""
+        memory, cells, size = _tidied(_small_letters(texts), bool(char_ngrams[1]))
+        heads, head_spans = in_one_memory([column + mark for mark in _MARKS])
+        most = size * sum(last - first + 1 for first, last in (ngrams, char_ngrams) if last)
+        hashes, spans = np.empty(most, np.uint64), np.empty((most, 2), np.int32)
+        kinds, indptr = np.empty(most, np.int32), np.empty(len(texts) + 1, np.int32)
+        used = kernels.ngrams(memory, cells, head_hashes(heads, head_spans), ngrams, char_ngrams, hashes, spans, kinds,
+                              indptr)  # fmt: skip
+        return cls(Names(memory, spans[:used], hashes[:used], heads, kinds[:used], head_spans), indptr)
+
+    @classmethod
+    def together(cls, bags: list[Bag]) -> Bag:
+        """The n-grams of several columns of the same rows."""
+        if len(bags) == 1:
+            return bags[0]
+        names = Names.together([bag.names for bag in bags])
+        order = np.argsort(np.concatenate([bag.rows for bag in bags]), kind="stable")
+        return cls(names[order], np.array([bag.indptr for bag in bags]).sum(axis=0, dtype=np.int32))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The row of every n-gram."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+
+def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """Texts without capitals in a memory of their own, where they are, and how long together; if `blanks` matter, with
+    one on both sides and between words."""
+    size = int((texts.spans[:, 1] - texts.spans[:, 0]).sum())
+    if blanks:
+        memory, cells = np.empty(size + 2 * len(texts) + 8, np.uint8), np.empty((len(texts), 2), np.int32)
+        return memory, cells, kernels.tidy(texts.memory, texts.spans, memory, cells)
+    used = texts.spans[texts.spans[:, 0] >= 0]
+    begin, end = (int(used.min()), int(used.max())) if len(used) else (0, 0)
+    memory = np.empty(end - begin + 8, np.uint8)
+    kernels.lower(texts.memory[begin:end], memory)
+    return memory, np.maximum(texts.spans - np.int32(begin), 0), size
+
+
+def _small_letters(texts: Texts) -> Texts:
+    """The same texts without capitals and punctuation outside ASCII; what is inside the kernel can tell."""
+    used = texts.spans[texts.spans[:, 0] >= 0]
+    if not len(used) or (texts.memory[used.min() : used.max()] < 128).all():
+        return texts
+    return Texts.of([None if cell is None else cell if cell.isascii() else _NO_LETTERS.sub(" ", cell.lower())
+                     for cell in texts.tolist()])  # fmt: skip

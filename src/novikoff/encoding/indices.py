@@ -1,0 +1,57 @@
+"""Features that have numbers: column j of svmlight is feature j."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import scipy.sparse as sp
+
+from novikoff.encoding.base import Encoding, refuse
+from novikoff.rows import Rows
+from novikoff.store import Section
+from novikoff.streams.block import Block, SparseBlock
+
+__all__ = ["IndexEncoding"]
+
+
+@dataclass
+class IndexEncoding(Encoding[SparseBlock]):
+    """Features that are numbers already."""
+
+    width: int = 0
+    kind = "index"
+
+    @property
+    def names(self) -> list[str]:
+        return [str(index) for index in range(self.width)]
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    def learn(self, block: SparseBlock) -> list[Rows]:
+        self._require(block)
+        self.width = max(self.width, block.rows.shape[1])
+        return [Rows.of(_wide(block.rows, self.width))]
+
+    def read(self, block: SparseBlock) -> Rows:
+        self._require(block)
+        return Rows.of(_wide(block.rows, self.width))
+
+    def _require(self, block: Block) -> None:
+        if not isinstance(block, SparseBlock):
+            refuse(block, "rows of index:value pairs, as svmlight files have")
+
+    def put(self, section: Section) -> None:
+        section.facts["width"] = self.width
+
+    @classmethod
+    def take(cls, section: Section) -> IndexEncoding:
+        return cls(section.fact("width", int))
+
+
+def _wide(rows: sp.csr_array, width: int) -> sp.csr_array:
+    """The same rows with this many columns; further ones are left out."""
+    if rows.shape[1] > width:
+        return rows[:, :width]
+    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], width))

@@ -1,0 +1,57 @@
+"""Features that have names: a place for every `namespace^name` of Vowpal Wabbit's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from novikoff.encoding.base import Encoding, refuse, room_for
+from novikoff.encoding.vocabulary import Names, Vocabulary
+from novikoff.kernels import names as kernels
+from novikoff.rows import Rows
+from novikoff.store import Section
+from novikoff.streams.block import NamedBlock
+
+__all__ = ["NameEncoding"]
+
+
+@dataclass
+class NameEncoding(Encoding[NamedBlock]):
+    """Features that have names."""
+
+    vocabulary: Vocabulary
+    seen: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
+    kind = "names"
+
+    @property
+    def names(self) -> list[str]:
+        return self.vocabulary.names
+
+    @property
+    def n_features(self) -> int:
+        return len(self.vocabulary)
+
+    def learn(self, block: NamedBlock) -> list[Rows]:
+        return [self._rows(block, learn=True)]
+
+    def read(self, block: NamedBlock) -> Rows:
+        return self._rows(block, learn=False)
+
+    def _rows(self, block: NamedBlock, *, learn: bool) -> Rows:
+        if not isinstance(block, NamedBlock):
+            refuse(block, "rows of names, as Vowpal Wabbit's text has")
+        names = Names(block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, "^")
+        places = self.vocabulary.places(names, learn=learn)
+        if len(self.seen) < len(self.vocabulary):
+            self.seen = np.zeros(2 * len(self.vocabulary), np.int32)
+        indptr, indices, data = room_for(len(block), len(places))
+        used = kernels.gather_rows(block.indptr, places, block.values, indptr, indices, data, self.seen)
+        return Rows.distinct(data[:used], indices[:used], indptr, len(self.vocabulary))
+
+    def put(self, section: Section) -> None:
+        self.vocabulary.put(section.open("vocabulary"))
+
+    @classmethod
+    def take(cls, section: Section) -> NameEncoding:
+        return cls(Vocabulary.take(section.part("vocabulary")))

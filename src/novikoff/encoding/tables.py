@@ -1,0 +1,332 @@
+"""Tables as rows of numbers.
+
+numbers   standardised as they come; one that is missing is 0 and has a feature of its own, "column is missing"
+words     a feature per value, "column=value", 1 where a row has it (spec: one-hot); "column=?" where it is missing
+texts     a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with how often it
+          occurs; all of them in a row are brought to length 4 together
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from novikoff.encoding.bags import Bag
+from novikoff.encoding.base import Encoding, Features, refuse, room_for
+from novikoff.encoding.vocabulary import Names, Vocabulary
+from novikoff.errors import DataError
+from novikoff.kernels import moments
+from novikoff.kernels import names as kernels
+from novikoff.rows import Rows
+from novikoff.store import Section, put_values, take_values
+from novikoff.streams.block import Block, Column, TableBlock, Texts, Words
+
+__all__ = ["TableEncoding"]
+
+_KINDS: dict[type, str] = {np.ndarray: "number", Words: "word", Texts: "text"}
+_TEXT = 1 << 19  # bytes of text to look at at once: their n-grams take forty times as much
+
+
+class TableEncoding(Encoding[TableBlock]):
+    """Columns by name.
+
+    Parameters
+    ----------
+    features : Features, optional
+
+    Attributes
+    ----------
+    kinds : dict
+        What each column holds: "number", "word" or "text".
+    moments : ndarray
+        Of the columns of numbers: how many there were, their means, and the sums of their squared deviations.
+    places : ndarray
+        Of the columns of numbers: which feature each is.
+    """
+
+    kind = "table"
+
+    def __init__(self, features: Features | None = None) -> None:
+        self.features = features or Features()
+        self.kinds: dict[str, str] = {}
+        self.vocabulary = Vocabulary(self.features.hash_bits)
+        self.moments = np.zeros((3, 0))
+        self.places = np.zeros(0, np.int32)
+        self._seen = np.zeros(0, np.int32)
+
+    @property
+    def names(self) -> list[str]:
+        return self.vocabulary.names
+
+    @property
+    def n_features(self) -> int:
+        return len(self.vocabulary)
+
+    def columns(self, kind: str) -> list[str]:
+        """The names of the columns of one kind."""
+        return [name for name, other in self.kinds.items() if other == kind]
+
+    def learn(self, block: TableBlock) -> list[Rows]:
+        _require_table(block)
+        found = []
+        for part in _parts(block):
+            firsts = self._meet(part)
+            self._require(part)
+            found += self._learned(part, firsts)
+        return found
+
+    def read(self, block: TableBlock) -> Rows:
+        _require_table(block)
+        self._require(block)
+        values = self._values(block)
+        flags, bag = self._flags(block, {}, values), self._bag(block)
+        self._standardise(values, learn=False)
+        if self._is_dense and not block.is_loose:
+            return Rows.of(values)
+        return self._joined(values, flags, bag, self.vocabulary.places(_names(flags, bag), learn=False))
+
+    # -- columns
+
+    def _meet(self, block: TableBlock) -> dict[str, int]:
+        """Take in the columns that are new; of each the row from which on it is there."""
+        if self.kinds and not block.is_loose:
+            return {}
+        firsts = {}
+        for name, column in block.columns.items():
+            there = ~_is_missing(column) if block.is_loose else np.ones(1, bool)
+            if name not in self.kinds and there.any():
+                firsts[name] = int(there.argmax())
+        for name in sorted(firsts, key=firsts.__getitem__):
+            self.kinds[name] = _KINDS[type(block.columns[name])]
+        n_new = len(self.columns("number")) - self.moments.shape[1]
+        self.moments = np.hstack([self.moments, np.zeros((3, n_new))])
+        return firsts
+
+    def _require(self, block: TableBlock) -> None:
+        """The columns that are known, of the kinds that are known."""
+        for name, kind in self.kinds.items():
+            if name not in block.columns and not block.is_loose:
+                raise DataError(f"{block.source} has no column {name!r}, which the model has learned from. "
+                                f"Its columns are {', '.join(map(repr, list(block.columns)[:20]))}.")  # fmt: skip
+            found = _KINDS[type(block.columns[name])] if name in block.columns else kind
+            if found != kind:
+                raise DataError(f"{block.source}: column {name!r} holds {found}s; the model has learned from {kind}s "
+                                "there.")  # fmt: skip
+
+    # -- rows
+
+    @property
+    def _is_dense(self) -> bool:
+        """Whether there are no features but the columns of numbers."""
+        return len(self.vocabulary) == len(self.places)
+
+    def _learned(self, block: TableBlock, firsts: dict[str, int]) -> list[Rows]:
+        """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
+        so that how they are added up does not depend on the blocks."""
+        values = self._values(block)
+        flags, bag = self._flags(block, firsts, values), self._bag(block)
+        self._standardise(values, learn=True)
+        was_dense = self._is_dense and not block.is_loose
+        fresh = [_Flag.at(firsts[name], name, len(block)) for name in self.columns("number")[len(self.places) :]]
+        names = _names([*fresh, *flags], bag)
+        if was_dense or fresh or flags:
+            rows = _first_rows([*fresh, *flags], bag)
+            places = self._new_places(names, rows)
+            start = min(rows[len(fresh) :], default=len(block)) if was_dense else 0
+        else:
+            places, start = self.vocabulary.places(names, learn=True), 0
+        self.places = np.concatenate([self.places, places[: len(fresh)]])
+        found = [Rows.of(values[:start])] if start else []
+        if start < len(block):
+            found.append(self._joined(values, flags, bag, places[len(fresh) :])[start:])
+        return found
+
+    def _new_places(self, names: Names, rows: np.ndarray) -> np.ndarray:
+        """The places of names, which are given out in the order of the rows that bring them."""
+        if (rows[1:] >= rows[:-1]).all():
+            return self.vocabulary.places(names, learn=True)
+        places, order = np.empty(len(names), np.int32), np.argsort(rows, kind="stable")
+        places[order] = self.vocabulary.places(names[order], learn=True)
+        return places
+
+    def _values(self, block: TableBlock) -> np.ndarray:
+        """The columns of numbers side by side, in memory of their own."""
+        absent = np.full(len(block), np.nan)
+        return _stacked([_number(block.columns.get(name, absent)) for name in self.columns("number")], len(block))
+
+    def _standardise(self, values: np.ndarray, *, learn: bool) -> None:
+        if self.features.scale:
+            moments.standardise(values, *self.moments, learn)
+        else:
+            np.nan_to_num(values, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf)
+
+    def _flags(self, block: TableBlock, firsts: dict[str, int], values: np.ndarray) -> list[_Flag]:
+        """What is 1 where a row has it: the words, and that a number is missing."""
+        absent = Words(np.full(len(block), -1, np.int32), [])
+        flags = []
+        for name in self.columns("word"):
+            column = block.columns.get(name, absent)
+            assert isinstance(column, Words)
+            flags.append(_Flag.of_words(name, column, firsts.get(name, 0)))
+        is_missing = np.isnan(values)
+        for j in np.flatnonzero(is_missing.any(axis=0)).tolist():
+            name = self.columns("number")[j]
+            flags.append(_Flag.of_missing(name, is_missing[:, j], firsts.get(name, 0)))
+        return flags
+
+    def _bag(self, block: TableBlock) -> Bag | None:
+        """The n-grams of its texts."""
+        form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
+        there = {name: block.columns[name] for name in self.columns("text") if name in block.columns}
+        bags = [Bag.of(name, column, **form) for name, column in there.items() if isinstance(column, Texts)]
+        return Bag.together(bags) if bags else None
+
+    def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
+        """Sparse rows of everything, by the places of the flags that were found and of the bag."""
+        if len(self._seen) < len(self.vocabulary):
+            self._seen = np.zeros(2 * len(self.vocabulary), np.int32)
+        n, at = len(values), 0
+        ones = np.empty((n, len(flags)), np.int32)
+        for k, flag in enumerate(flags):
+            ones[:, k] = flag.placed(places[at : at + len(flag.used)])
+            at += len(flag.used)
+        bag_rows = self._bag_rows(bag, places[at:]) if bag else (np.zeros(n + 1, np.int32), places[:0], np.empty(0))
+        indptr, indices, data = room_for(n, values.size + ones.size + len(bag_rows[1]))
+        used = kernels.join_rows(values, self.places, ones, *bag_rows, indptr, indices, data, self._seen)
+        return Rows.distinct(data[:used], indices[:used], indptr, len(self.vocabulary))
+
+    def _bag_rows(self, bag: Bag, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How often each n-gram is there, in rows of one length: indptr, places and values."""
+        indptr, indices, data = room_for(len(bag.indptr) - 1, len(places))
+        used = kernels.gather_rows(bag.indptr, places, np.ones(len(places)), indptr, indices, data, self._seen)
+        kernels.normalise_rows(indptr, data, self.features.text_length)
+        return indptr, indices[:used], data[:used]
+
+    # -- model files
+
+    def put(self, section: Section) -> None:
+        section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length,
+                          "kinds": list(self.kinds.values())}  # fmt: skip
+        section.put("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
+        section.put("moments", self.moments)
+        section.put("places", self.places)
+        put_values(section.open("columns"), list(self.kinds))
+        self.vocabulary.put(section.open("vocabulary"))
+
+    @classmethod
+    def take(cls, section: Section) -> TableEncoding:
+        names, kinds = take_values(section.part("columns")), section.fact("kinds", list)
+        section.require(len(set(names)) == len(names) == len(kinds), "its columns have no kinds, or the same name")
+        section.require(all(kind in list(_KINDS.values()) for kind in kinds), "a column is of no known kind")
+        vocabulary = Vocabulary.take(section.part("vocabulary"))
+        ngrams, char_ngrams = map(tuple, section.tensor("ngrams", np.int64, (2, 2)).tolist())
+        try:
+            features = Features(section.fact("scale", bool), vocabulary.hash_bits, ngrams, char_ngrams,
+                                section.fact("text_length", float))  # fmt: skip
+        except DataError as error:
+            section.fail(str(error), error)
+        found = cls(features)
+        found.kinds, found.vocabulary = dict(zip(names, kinds, strict=True)), vocabulary
+        n_numbers = kinds.count("number")
+        found.moments = section.finite("moments", np.float64, (3, n_numbers))
+        section.require((found.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
+        found.places = section.indices("places", (n_numbers,), max(1, len(vocabulary)), np.int32)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Flag:
+    """Features of which a row has at most one: row i has values[codes[i]], or none if that is -1."""
+
+    head: str
+    values: list[str]
+    codes: np.ndarray
+    used: np.ndarray  # the codes that occur
+    rows: np.ndarray  # where each of them occurs first
+
+    @classmethod
+    def of(cls, head: str, values: list[str], codes: np.ndarray) -> _Flag:
+        firsts = np.full(len(values) + 1, len(codes))
+        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # the last one written stays
+        used = np.flatnonzero(firsts[:-1] < len(codes))
+        return cls(head, values, codes, used, firsts[used])
+
+    @classmethod
+    def of_words(cls, name: str, words: Words, first: int) -> _Flag:
+        """The words of a column, a question mark for a missing one; nothing before the column is there."""
+        codes = np.where(words.codes < 0, len(words.values), words.codes)
+        codes[:first] = -1
+        return cls.of(f"{name}=", [*words.values, "?"], codes)
+
+    @classmethod
+    def of_missing(cls, name: str, is_missing: np.ndarray, first: int) -> _Flag:
+        codes = is_missing.astype(np.int32) - 1
+        codes[:first] = -1
+        return cls.of("", [f"{name} is missing"], codes)
+
+    @classmethod
+    def at(cls, row: int, name: str, n: int) -> _Flag:
+        """One feature, in one of n rows."""
+        codes = np.full(n, -1, np.int32)
+        codes[row] = 0
+        return cls.of("", [name], codes)
+
+    def placed(self, places: np.ndarray) -> np.ndarray:
+        """The place of every row's feature, if those that are used have these."""
+        every = np.full(len(self.values) + 1, -1, np.int32)  # the last is what -1 finds
+        every[self.used] = places
+        return every[self.codes]
+
+
+def _names(flags: list[_Flag], bag: Bag | None) -> Names:
+    """The names that a block brings."""
+    words = Names.joined([(flag.head, [flag.values[code] for code in flag.used.tolist()]) for flag in flags])
+    return Names.together([words, *([bag.names] if bag else [])])
+
+
+def _first_rows(flags: list[_Flag], bag: Bag | None) -> np.ndarray:
+    """The rows that bring them first."""
+    return np.concatenate([np.empty(0, np.int64), *(flag.rows for flag in flags), *([bag.rows] if bag else [])])
+
+
+def _require_table(block: Block) -> None:
+    if not isinstance(block, TableBlock):
+        refuse(block, "a table with named columns")
+
+
+def _parts(block: TableBlock) -> Iterator[TableBlock]:
+    """The block, in pieces if it holds much text."""
+    sizes = sum(np.diff(column.spans).ravel() for column in block.columns.values() if isinstance(column, Texts))
+    pieces = np.cumsum(np.broadcast_to(sizes, len(block))) // _TEXT
+    edges = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(block)]
+    for start, stop in pairwise(edges):
+        yield block if stop - start == len(block) else block[start:stop]
+
+
+def _is_missing(column: Column) -> np.ndarray:
+    if isinstance(column, Words):
+        return column.codes < 0
+    return column.spans[:, 0] < 0 if isinstance(column, Texts) else np.isnan(column)
+
+
+def _number(column: Column) -> np.ndarray:
+    assert isinstance(column, np.ndarray)
+    return column
+
+
+def _stacked(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """Columns side by side. Those that a reader has cut out of one matrix are copied row by row: one by one, each would
+    fetch the whole matrix into the cache."""
+    base = columns[0].base if columns else None
+    if isinstance(base, np.ndarray) and base.ndim == 2 and all(column.base is base for column in columns):
+        offsets = np.array([column.__array_interface__["data"][0] for column in columns]) - base.ctypes.data
+        starts, places = np.divmod(offsets // base.itemsize, base.shape[1])
+        if (starts == starts[0]).all() and base.flags.c_contiguous and base.dtype == np.float64:
+            return base[starts[0] : starts[0] + n].take(places, axis=1)
+    values = np.empty((n, len(columns)))
+    for j, column in enumerate(columns):
+        values[:, j] = column
+    return values

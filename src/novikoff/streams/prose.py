@@ -1,0 +1,129 @@
+"""Plain text: rows `label<TAB>text`, or, where labels do not matter, a text per line."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.streams.block import Reject, TableBlock, Texts
+from novikoff.streams.lines import Piece, is_text, pieces_of, require_text
+from novikoff.streams.reader import Reader
+from novikoff.streams.sources import Source
+
+__all__ = ["ProseReader"]
+
+_TAB, _END, _BLANK = 9, 10, 32
+
+
+class ProseReader(Reader[TableBlock]):
+    """Blocks of rows from lines `label<TAB>text`, the next one cut in a thread while the caller works on this one.
+
+    Labels are strings. Nothing is quoted: whatever follows the first tab is the text. Blank lines are passed over.
+
+    Parameters
+    ----------
+    source : Source or path or "-"
+    target : None or False or "label"
+        False if labels do not matter: then lines may be texts alone. They are if one of the first lines has no tab.
+    types : dict, optional
+        Cannot be but {"label": "word", "text": "text"}.
+    bad_rows : {"stop", "skip"}
+        What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
+        the block's `rejects`.
+
+    Examples
+    --------
+    >>> from novikoff.streams.sources import Source
+    >>> from novikoff.streams.prose import ProseReader
+    >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
+    >>> [block] = ProseReader(Source("sms.txt", lambda n: next(chunks)))
+    >>> block.labels.tolist(), block.columns["text"].tolist()
+    (['ham', 'spam'], ['See you', 'Call "NOW"'])
+    """
+
+    names, kinds = ("label", "text"), ("word", "text")
+
+    def __init__(
+        self,
+        source: Source | str,
+        *,
+        target: str | bool | None = None,
+        types: Mapping[str, str] | None = None,
+        bad_rows: str = "stop",
+    ) -> None:
+        super().__init__(source, bad_rows)
+        known = dict(zip(self.names, self.kinds, strict=True))
+        if target not in (None, False, True, "label") or not (types or {}).items() <= known.items():
+            raise DataError(f"{self.name}: lines of label<TAB>text have a column 'label' of words and a column 'text' "
+                            "of texts. If it is another table, say that its format is tsv.")  # fmt: skip
+        self.target_name = None if target is False else "label"
+
+    def _blocks(self) -> Generator[TableBlock, None, None]:
+        n_rows, has_labels = 0, self.target_name is not None
+        for piece in pieces_of(self.source):
+            lines = _Lines(piece)
+            has_labels = has_labels or (not n_rows and bool(len(lines.tabs)) and bool((lines.tabs >= 0).all()))
+            block, error = self._block(piece, lines, has_labels)
+            n_rows += len(block) + len(block.rejects)
+            if len(block) or block.rejects:
+                yield block
+            if error is not None:
+                raise error
+        if not n_rows:
+            raise DataError(f"{self.name}: found no rows, only blank lines.")
+
+    def _block(self, piece: Piece, lines: _Lines, has_labels: bool) -> tuple[TableBlock, DataError | None]:
+        """The rows of a piece, as far as the first error, and that error."""
+        rejects = [Reject(line, str(error), text) for line, error, text in self._wrong(piece, lines, has_labels)]
+        bad = np.isin(lines.numbers, [reject.line for reject in rejects])
+        error = None
+        if rejects and self.bad_rows == "stop":
+            bad[bad.argmax() :] = True
+            error, rejects = DataError(rejects[0].reason), []
+        kept = np.flatnonzero(~bad)
+        begins = lines.tabs + 1 if has_labels else lines.begins
+        texts = Texts(np.frombuffer(piece.text, np.uint8), np.column_stack([begins, lines.ends])[kept].astype(np.int32))
+        labels = None
+        if self.target_name is not None:
+            ends = zip(lines.begins[kept].tolist(), lines.tabs[kept].tolist(), strict=True)
+            labels = np.array([piece.text[begin:tab].decode().strip() for begin, tab in ends], object)
+        return TableBlock(self.name, lines.numbers[kept], labels, {"text": texts}, rejects=rejects), error
+
+    def _wrong(
+        self, piece: Piece, lines: _Lines, has_labels: bool
+    ) -> Generator[tuple[int, DataError, bytes], None, None]:
+        """The lines that cannot be read, and why."""
+        is_sound = is_text(piece.text) and 0 not in piece.text
+        lacks = ((lines.tabs < 0) | (np.frombuffer(piece.text, np.uint8)[lines.begins] <= _BLANK)) & has_labels
+        for row in np.flatnonzero(lacks) if is_sound else range(len(lines.begins)):
+            begin, end, tab, number = (int(of[row]) for of in (lines.begins, lines.ends, lines.tabs, lines.numbers))
+            text, place = bytes(piece.text[begin:end]), f"{self.name}:{number}"
+            try:
+                shown = require_text(text, place)
+                if has_labels and (tab < 0 or not piece.text[begin:tab].strip()):
+                    raise DataError(f"{place}:1: expected a label, a tab and a text, found {shown[:40]!r}. Correct it, "
+                                    "or pass over such rows.")  # fmt: skip
+            except DataError as error:
+                yield number, error, text
+
+
+class _Lines:
+    """Where the lines of a piece that are not blank begin and end, their first tabs, -1 if there is none, and their
+    numbers."""
+
+    def __init__(self, piece: Piece) -> None:
+        array = np.frombuffer(piece.text, np.uint8)
+        ends = np.flatnonzero(array == _END)
+        if not piece.text.endswith(b"\n"):
+            ends = np.append(ends, len(array))
+        begins = np.concatenate([[0], ends[:-1] + 1])
+        numbers = piece.line + np.arange(len(ends))
+        ends = ends - (array[np.maximum(ends - 1, 0)] == 13) * (ends > begins)
+        blank = np.array([not piece.text[begin:end].strip()
+                          for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)], bool)  # fmt: skip
+        self.begins, self.ends, self.numbers = begins[~blank], ends[~blank], numbers[~blank]
+        tabs = np.append(np.flatnonzero(array == _TAB), len(array))
+        first = tabs[np.searchsorted(tabs, self.begins)]
+        self.tabs = np.where(first < self.ends, first, -1)
