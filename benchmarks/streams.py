@@ -85,7 +85,7 @@ def _against_loading(path: Path, work: str, options: Options) -> Line:
 
 
 def table(options: Options) -> list[Line]:
-    rows = data.noisy_linear(options.size(400_000, 10_000), 50, np.float64)
+    rows = data.noisy_linear(options.size(870_000, 10_000), 50, np.float64)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.csv")
         header = ",".join([*(f"x{j}" for j in range(rows.X.shape[1])), "label"])
@@ -154,7 +154,7 @@ def text(options: Options) -> list[Line]:
         path.write_text("".join(f"{label}\t{body}\n" for label, body in rows))
 
         def learn() -> None:
-            labels, bodies = zip(*(line.split("\t") for line in path.read_text().splitlines()), strict=True)
+            labels, bodies = zip(*(line.split("\t") for line in path.read_text().split("\n") if line), strict=True)
             model.fit(HashingVectorizer().transform(bodies), labels)
 
         form = {"ngrams": (1, 1), "char_ngrams": (0, 0), "hash_bits": 20}

@@ -14,6 +14,7 @@ from novikoff import Learner
 from novikoff.encoding import Features, IndexEncoding, TableEncoding
 from novikoff.errors import DataError, ModelFileError
 from novikoff.online import StreamModel
+from novikoff.rows import Rows
 from novikoff.store import Section
 from novikoff.streams.block import SparseBlock, TableBlock, Texts, Words
 from novikoff.streams.sources import Source
@@ -45,7 +46,7 @@ def pieces(block, cuts):
 
 def matrix(rows):
     """Rows, in one piece or several, as one dense matrix."""
-    parts = [part.take(np.arange(len(part))) for part in (rows if isinstance(rows, list) else [rows])]
+    parts = [part.take(np.arange(len(part))) for part in ([rows] if isinstance(rows, Rows) else rows)]
     parts = [part.toarray() if sp.issparse(part) else part for part in parts]
     width = max(part.shape[1] for part in parts)
     return np.vstack([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
@@ -103,7 +104,7 @@ def test_running_standardisation(values):
 
 def test_reading_teaches_nothing():
     encoding = TableEncoding(WORDS_ALONE)
-    encoding.learn(table(ROWS))
+    list(encoding.learn(table(ROWS)))
     before = encoding.names, encoding.moments.copy()
     X = matrix(encoding.read(table([(100.0, "hail", "d"), (math.nan, "sun", "a d")])))
     assert encoding.names == before[0]
@@ -263,7 +264,7 @@ def test_an_unsound_encoding_is_refused(change, message):
     root = Section("m.nk holds no sound model")
     part = root.open("encoding")
     encoding = TableEncoding()
-    encoding.learn(table(ROWS))
+    list(encoding.learn(table(ROWS)))
     part.facts["kind"] = encoding.kind
     encoding.put(part)
     change(root)

@@ -110,17 +110,6 @@ def test_columns(tmp_path, kind, rows):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_the_numbers_of_a_block_are_columns_of_one_array(tmp_path, kind):
-    table = pa.table({"a": [1, 2], "w": ["u", "v"], "b": [0.5, None], "y": [0, 1]})
-    [block] = opened(saved(tmp_path, table, kind))
-    a, b = block.columns["a"], block.columns["b"]
-    assert a.base is b.base
-    assert a.base.shape == (2, 2)
-    assert a.base.flags.c_contiguous
-    assert block.labels.dtype == np.float64
-
-
-@pytest.mark.parametrize("kind", FORMATS)
 def test_large_files_in_blocks(tmp_path, kind, monkeypatch):
     monkeypatch.setattr(columnar, "_ROWS", 1000)
     rng = np.random.default_rng(3)

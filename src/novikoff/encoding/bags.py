@@ -13,6 +13,7 @@ from novikoff.streams.block import Texts, in_one_memory
 
 __all__ = ["Bag"]
 
+_ASCII = 128
 _NO_LETTERS = re.compile(r"[^\w\x00-\x7f]+")
 _MARKS = ":~"  # after the name of the column: n-grams of words, and of characters
 
@@ -79,8 +80,13 @@ def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int]:
 
 def _small_letters(texts: Texts) -> Texts:
     """The same texts without capitals and punctuation outside ASCII; what is inside the kernel can tell."""
-    used = texts.spans[texts.spans[:, 0] >= 0]
-    if not len(used) or (texts.memory[used.min() : used.max()] < 128).all():
+    high = np.flatnonzero(texts.memory >= _ASCII)
+    rows = np.flatnonzero(np.diff(np.searchsorted(high, texts.spans)).ravel())
+    if not len(rows):
         return texts
-    return Texts.of([None if cell is None else cell if cell.isascii() else _NO_LETTERS.sub(" ", cell.lower())
-                     for cell in texts.tolist()])  # fmt: skip
+    changed = [_NO_LETTERS.sub(" ", texts.memory[begin:end].tobytes().decode().lower())
+               for begin, end in texts.spans[rows].tolist()]  # fmt: skip
+    memory, spans = in_one_memory(changed)
+    moved = texts.spans.copy()
+    moved[rows] = spans + np.int32(len(texts.memory))
+    return Texts(np.concatenate([texts.memory, memory]), moved)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
@@ -77,8 +78,8 @@ class Encoding(ABC, Generic[B]):
         """How many names there are."""
 
     @abstractmethod
-    def learn(self, block: B) -> list[Rows]:
-        """The rows of a block, in one piece or several, taking in what is new in it."""
+    def learn(self, block: B) -> Iterator[Rows]:
+        """The rows of a block, in one piece or several, taking in what is new in each when it is asked for."""
 
     @abstractmethod
     def read(self, block: B) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import scipy.sparse as sp
@@ -29,10 +30,10 @@ class IndexEncoding(Encoding[SparseBlock]):
     def n_features(self) -> int:
         return self.width
 
-    def learn(self, block: SparseBlock) -> list[Rows]:
+    def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self._require(block)
         self.width = max(self.width, block.rows.shape[1])
-        return [Rows.of(_wide(block.rows, self.width))]
+        yield Rows.of(_wide(block.rows, self.width))
 
     def read(self, block: SparseBlock) -> Rows:
         self._require(block)
@@ -52,6 +53,8 @@ class IndexEncoding(Encoding[SparseBlock]):
 
 def _wide(rows: sp.csr_array, width: int) -> sp.csr_array:
     """The same rows with this many columns; further ones are left out."""
+    if rows.shape[1] == width:
+        return rows
     if rows.shape[1] > width:
         return rows[:, :width]
     return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], width))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,8 +33,8 @@ class NameEncoding(Encoding[NamedBlock]):
     def n_features(self) -> int:
         return len(self.vocabulary)
 
-    def learn(self, block: NamedBlock) -> list[Rows]:
-        return [self._rows(block, learn=True)]
+    def learn(self, block: NamedBlock) -> Iterator[Rows]:
+        yield self._rows(block, learn=True)
 
     def read(self, block: NamedBlock) -> Rows:
         return self._rows(block, learn=False)

@@ -9,6 +9,7 @@ texts     a feature per n-gram of words, "column:call now", and of characters, "
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ from novikoff.kernels import names as kernels
 from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
 from novikoff.streams.block import Block, Column, TableBlock, Texts, Words
+from novikoff.streams.lines import in_parallel
 
 __all__ = ["TableEncoding"]
 
@@ -69,20 +71,21 @@ class TableEncoding(Encoding[TableBlock]):
         """The names of the columns of one kind."""
         return [name for name, other in self.kinds.items() if other == kind]
 
-    def learn(self, block: TableBlock) -> list[Rows]:
+    def learn(self, block: TableBlock) -> Iterator[Rows]:
         _require_table(block)
-        found = []
-        for part in _parts(block):
-            firsts = self._meet(part)
-            self._require(part)
-            found += self._learned(part, firsts)
-        return found
+        parts = list(_parts(block))
+        # The n-grams of the next part are found in a thread while this one is placed and learned from.
+        with closing(in_parallel(self._with_bag, iter(parts), workers=int(len(parts) > 1))) as bagged:
+            for part, bag in bagged:
+                firsts = self._meet(part)
+                self._require(part)
+                yield from self._learned(part, bag, firsts)
 
     def read(self, block: TableBlock) -> Rows:
         _require_table(block)
         self._require(block)
         values = self._values(block)
-        flags, bag = self._flags(block, {}, values), self._bag(block)
+        flags, (_, bag) = self._flags(block, {}, values), self._with_bag(block)
         self._standardise(values, learn=False)
         if self._is_dense and not block.is_loose:
             return Rows.of(values)
@@ -123,11 +126,11 @@ class TableEncoding(Encoding[TableBlock]):
         """Whether there are no features but the columns of numbers."""
         return len(self.vocabulary) == len(self.places)
 
-    def _learned(self, block: TableBlock, firsts: dict[str, int]) -> list[Rows]:
+    def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
         values = self._values(block)
-        flags, bag = self._flags(block, firsts, values), self._bag(block)
+        flags = self._flags(block, firsts, values)
         self._standardise(values, learn=True)
         was_dense = self._is_dense and not block.is_loose
         fresh = [_Flag.at(firsts[name], name, len(block)) for name in self.columns("number")[len(self.places) :]]
@@ -160,8 +163,8 @@ class TableEncoding(Encoding[TableBlock]):
     def _standardise(self, values: np.ndarray, *, learn: bool) -> None:
         if self.features.scale:
             moments.standardise(values, *self.moments, learn)
-        else:
-            np.nan_to_num(values, copy=False, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        elif _may_have_nan(values):
+            values[np.isnan(values)] = 0.0
 
     def _flags(self, block: TableBlock, firsts: dict[str, int], values: np.ndarray) -> list[_Flag]:
         """What is 1 where a row has it: the words, and that a number is missing."""
@@ -171,18 +174,17 @@ class TableEncoding(Encoding[TableBlock]):
             column = block.columns.get(name, absent)
             assert isinstance(column, Words)
             flags.append(_Flag.of_words(name, column, firsts.get(name, 0)))
-        is_missing = np.isnan(values)
+        is_missing = np.isnan(values) if _may_have_nan(values) else np.zeros((1, 0), bool)
         for j in np.flatnonzero(is_missing.any(axis=0)).tolist():
             name = self.columns("number")[j]
             flags.append(_Flag.of_missing(name, is_missing[:, j], firsts.get(name, 0)))
         return flags
 
-    def _bag(self, block: TableBlock) -> Bag | None:
-        """The n-grams of its texts."""
+    def _with_bag(self, block: TableBlock) -> tuple[TableBlock, Bag | None]:
+        """A block and the n-grams of its texts. It depends on nothing that has been learned."""
         form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
-        there = {name: block.columns[name] for name in self.columns("text") if name in block.columns}
-        bags = [Bag.of(name, column, **form) for name, column in there.items() if isinstance(column, Texts)]
-        return Bag.together(bags) if bags else None
+        bags = [Bag.of(name, column, **form) for name, column in block.columns.items() if isinstance(column, Texts)]
+        return block, Bag.together(bags) if bags else None
 
     def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
         """Sparse rows of everything, by the places of the flags that were found and of the bag."""
@@ -317,16 +319,33 @@ def _number(column: Column) -> np.ndarray:
     return column
 
 
+def _may_have_nan(values: np.ndarray) -> bool:
+    """Whether a number may be missing; two infinities may look like that too. Much faster than to look at each."""
+    return bool(np.isnan(values.sum()))
+
+
 def _stacked(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """Columns side by side. Those that a reader has cut out of one matrix are copied row by row: one by one, each would
-    fetch the whole matrix into the cache."""
-    base = columns[0].base if columns else None
-    if isinstance(base, np.ndarray) and base.ndim == 2 and all(column.base is base for column in columns):
-        offsets = np.array([column.__array_interface__["data"][0] for column in columns]) - base.ctypes.data
-        starts, places = np.divmod(offsets // base.itemsize, base.shape[1])
-        if (starts == starts[0]).all() and base.flags.c_contiguous and base.dtype == np.float64:
-            return base[starts[0] : starts[0] + n].take(places, axis=1)
+    """Columns side by side, in memory of their own."""
+    if not columns:
+        return np.empty((n, 0))
+    table = _table_of(columns)
+    if table is not None:
+        return table.copy()
     values = np.empty((n, len(columns)))
-    for j, column in enumerate(columns):
-        values[:, j] = column
+    moments.transpose(np.stack(columns), values)
     return values
+
+
+def _table_of(columns: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The table that a reader has cut columns out of, if it is one, in that order. It is copied row by row: column by
+    column, each would fetch all of it into the cache."""
+    base = columns[0].base
+    if not isinstance(base, np.ndarray) or base.ndim != 2 or not base.flags.c_contiguous or base.dtype != np.float64:
+        return None
+    if any(column.base is not base or column.strides[0] != base.strides[0] for column in columns):
+        return None
+    begins = np.array([column.__array_interface__["data"][0] for column in columns]) - base.ctypes.data
+    row, first = divmod(int(begins[0]) // base.itemsize, base.shape[1])
+    if (np.diff(begins) != base.itemsize).any() or first + len(columns) > base.shape[1]:
+        return None
+    return base[row : row + len(columns[0]), first : first + len(columns)]

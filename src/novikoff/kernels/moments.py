@@ -15,6 +15,9 @@ import numpy as np
 
 from novikoff._jit import kernel
 
+_u = np.uint64
+_TILE = 32  # rows
+
 
 @kernel
 def standardise(values, counts, means, squares, learn):
@@ -35,3 +38,13 @@ def standardise(values, counts, means, squares, learn):
             counts[j], means[j], squares[j] = n, mean, square
             deviation = np.sqrt(square / max(n, 1.0))
             values[i, j] = (v - mean) / deviation if is_there and deviation > 0.0 else 0.0
+
+
+@kernel
+def transpose(columns, values):
+    """values = columns transposed, a few rows at a time, so that what is read stays in the first cache."""
+    n, p = values.shape
+    for start in range(0, n, _TILE):
+        for i in range(start, min(start + _TILE, n)):
+            for j in range(p):
+                values[_u(i), _u(j)] = columns[_u(j), _u(i)]

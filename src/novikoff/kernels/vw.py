@@ -14,7 +14,17 @@ import numpy as np
 
 from novikoff._jit import kernel, part
 from novikoff.kernels.names import SEED, last_bytes, mixed
-from novikoff.kernels.text import ASK, DONE, LARGEST, NUMBER, ROOM, eight_bytes, read_number, skip_blanks
+from novikoff.kernels.text import (
+    ASK,
+    DONE,
+    LARGEST,
+    NUMBER,
+    ROOM,
+    eight_bytes,
+    read_number,
+    skip_blanks,
+    trailing_zeros,
+)
 
 _u = np.uint64
 _ONES, _TOPS = _u(0x0101010101010101), _u(0x8080808080808080)
@@ -42,18 +52,16 @@ def name_at(text, at, end, h):
         word = eight_bytes(text, at)
         stops = blanks_of(word) | marks_of(word, _BAR) | marks_of(word, _COLON)
         if stops != _u(0):
-            lowest = stops & (~stops + _u(1))  # bit 8n + 7, if n bytes come before
-            word &= (lowest >> _u(7)) - _u(1)
-            n = (((lowest - _u(1)) & _ONES) * _ONES) >> _u(56)
-            n -= _u(1)
+            n = trailing_zeros(stops) >> _u(3)  # bytes before the first of them
+            word &= (_u(1) << (_u(8) * n)) - _u(1)
             is_ascii &= word & _TOPS == _u(0)
             return (mixed(h, word) if n > _u(0) else h), at + np.int64(n), is_ascii
         is_ascii &= word & _TOPS == _u(0)
         h = mixed(h, word)
         at += 8
     start = at
-    while at < end and text[at] > 32 and text[at] != _BAR and text[at] != _COLON:
-        is_ascii &= text[at] < 128
+    while at < end and text[_u(at)] > 32 and text[_u(at)] != _BAR and text[_u(at)] != _COLON:
+        is_ascii &= text[_u(at)] < 128
         at += 1
     return (mixed(h, last_bytes(text, start, at - start)) if at > start else h), at, is_ascii
 
@@ -61,18 +69,21 @@ def name_at(text, at, end, h):
 @part
 def at_name_end(text, at, end):
     """Whether a blank, a bar or the end of the line is here."""
-    return at >= end or text[at] == 32 or text[at] == 10 or text[at] == _BAR or text[at] == 9 or text[at] == 13
+    if at >= end:
+        return True
+    byte = text[_u(at)]
+    return byte == 32 or byte == 10 or byte == _BAR or byte == 9 or byte == 13
 
 
 @part
 def at_line_end(text, at, end):
-    return at >= end or text[at] == 10
+    return at >= end or text[_u(at)] == 10
 
 
 @part
 def read_value(text, at, end, powers, bits, values):
     """The number after a colon, 1 if there is no colon, and where it ends; -1 if it is no number or too large."""
-    if at >= end or text[at] != _COLON:
+    if at >= end or text[_u(at)] != _COLON:
         return 1.0, at
     value, at, how = read_number(text, at + 1, end, powers, bits, values)
     if how != NUMBER or not at_name_end(text, at, end) or not abs(value) < LARGEST:
@@ -139,21 +150,19 @@ def vw_rows(
         filled, first_space = indptr[row], n_spaces
         head, weight = SEED, 1.0
         while at >= 0 and not at_line_end(text, at, stop):
-            if text[at] == _BAR:
+            if text[_u(at)] == _BAR:
                 spaces[n_spaces, 0] = at + 1
                 head, at, is_ascii = name_at(text, at + 1, stop, SEED)
                 spaces[n_spaces, 1] = at
                 n_spaces += 1
                 weight, at = read_value(text, at, stop, powers, bits, doubles)
             else:
-                names[filled, 0] = at
-                hashes[filled], at, is_ascii = name_at(text, at, stop, head)
-                names[filled, 1] = at
-                value, at = read_value(text, at, stop, powers, bits, doubles)
-                values[filled] = weight * value
-                space_of[filled] = n_spaces - 1
-                if names[filled, 0] == names[filled, 1] or not abs(values[filled]) < LARGEST:
-                    at = -1
+                p, start = _u(filled), at
+                hashes[p], at, is_ascii = name_at(text, start, stop, head)
+                names[p, _u(0)], names[p, _u(1)], space_of[p] = start, at, n_spaces - 1
+                value, after = read_value(text, at, stop, powers, bits, doubles)
+                values[p] = weight * value
+                at = after if start < at and abs(values[p]) < LARGEST else -1
                 filled += 1
             if at < 0 or not (is_ascii or is_text) or not at_name_end(text, at, stop):
                 at = -1

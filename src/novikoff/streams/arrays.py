@@ -14,7 +14,7 @@ from novikoff.kernels.text import LARGEST
 from novikoff.streams.block import Column, Texts, Words
 from novikoff.texts import MISSING, is_number, is_prose
 
-__all__ = ["SAMPLE", "column_of", "is_time", "kind_of", "labels_of", "side_by_side", "too_large", "without_views"]
+__all__ = ["SAMPLE", "column_of", "is_time", "kind_of", "labels_of", "too_large", "without_views"]
 
 SAMPLE = 1000  # cells that tell text from words
 _PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
@@ -166,14 +166,3 @@ def labels_of(column: Column) -> np.ndarray:
         return np.array(column)
     words = column if isinstance(column, Words) else Words.of(column.tolist())
     return np.array([*words.values, None], object)[words.codes]
-
-
-def side_by_side(columns: dict[str, Column]) -> dict[str, Column]:
-    """The same columns, those of numbers next to each other in the rows of one array, as learners want them."""
-    numbers = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
-    if not numbers:
-        return columns
-    table = np.empty((len(next(iter(numbers.values()))), len(numbers)))
-    for j, column in enumerate(numbers.values()):
-        table[:, j] = column
-    return columns | dict(zip(numbers, table.T, strict=True))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from novikoff.errors import DataError
-from novikoff.streams.arrays import SAMPLE, column_of, is_time, kind_of, labels_of, side_by_side, too_large
+from novikoff.streams.arrays import SAMPLE, column_of, is_time, kind_of, labels_of, too_large
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
 from novikoff.streams.columns import position
 from novikoff.streams.lines import Piece, pieces_of, require_text
@@ -153,7 +153,7 @@ class JsonLinesReader(Reader[TableBlock]):
         labels = None
         if self.target_name is not None:
             labels = labels_of(columns.pop(self.target_name)) if columns else np.empty(0, object)
-        columns = side_by_side(columns)
+        columns = columns
         block = TableBlock(self.name, found.lines, labels, columns, rejects=found.rejects, is_loose=True)
         for at in range(0, max(len(block), bool(block.rejects)), _ROWS):
             yield block if len(block) <= _ROWS else _part(block, slice(at, at + _ROWS))

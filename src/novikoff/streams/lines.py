@@ -32,7 +32,6 @@ __all__ = [
 
 LONGEST_LINE = 1 << 26  # bytes
 _BOM = b"\xef\xbb\xbf"
-_LARGE = 1 << 24  # bytes: more than a piece and all that is made of it, less than what is never kept
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -65,7 +64,6 @@ def pieces_of(source: Source) -> Iterator[Piece]:
     1 b'ab\\nc\\n'
     3 b'de'
     """
-    _keep_memory()
     pending, line = bytearray(), 1
     is_first = True
     while chunk := source.read():
@@ -90,14 +88,6 @@ def pieces_of(source: Source) -> Iterator[Piece]:
         yield Piece(pending, line)
     elif line == 1:
         raise DataError(f"{source.name}: the file is empty.")
-
-
-@functools.cache
-def _keep_memory() -> None:
-    """Have the C library keep what pieces and blocks leave behind for those that follow. The GNU one hands memory back
-    to the system at once until it has seen a block of some size come and go; then fetching it anew, page by page, takes
-    a third of the time of reading a file."""
-    bytearray(_LARGE)
 
 
 def count(text: bytearray, byte: bytes, at: int = 0) -> int:

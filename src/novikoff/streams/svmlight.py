@@ -118,6 +118,7 @@ class SvmlightReader(Reader[SparseBlock]):
         width = int(indices.max(initial=-1)) + 1
         rows = sp.csr_array((room.data[:size], indices, room.indptr[: n + 1]), shape=(n, width))
         rows.has_canonical_format = True  # indices ascend, so nobody needs to look again
+        rows.has_canonical_format = True  # the kernel has seen to that; nobody need look again
         return SparseBlock(self.name, room.lines[:n], room.labels[:n], rows, rejects=rejects)
 
 

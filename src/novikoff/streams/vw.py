@@ -19,7 +19,7 @@ from novikoff.kernels import names as name_kernels
 from novikoff.kernels import text as kernels
 from novikoff.kernels.vw import vw_rows
 from novikoff.streams.block import NamedBlock, Reject
-from novikoff.streams.lines import Piece, in_parallel, is_text, line_at, pieces_of, powers, require_text
+from novikoff.streams.lines import Piece, count, in_parallel, is_text, line_at, pieces_of, powers, require_text
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
 from novikoff.texts import NUMBER
@@ -28,7 +28,6 @@ __all__ = ["VwReader", "row_of_line"]
 
 _ROWS = 1 << 16  # in a block, at most
 _THREADS = 2  # that parse; the caller has one of its own
-_ENTRY = 2  # bytes that a name takes at least, with the blank before
 _WORD = re.compile(rb"[^ \t\r\n|]+")
 _GROUP = re.compile(rb"\|([^ \t\r\n|:]*)(:[^ \t\r\n|]*)?([^|]*)")
 
@@ -143,12 +142,13 @@ class _Room:
     @classmethod
     def beside(cls, text: bytearray, at: int) -> _Room:
         """Enough for what a text holds, if it is not more rows than a block has."""
-        n, most = min(text.count(b"\n", at) + 1, _ROWS), (len(text) - at) // _ENTRY + 1
+        n, bars = min(count(text, b"\n", at) + 1, _ROWS), count(text, b"|", at)
+        most = bars + sum(count(text, blank, at) for blank in (b" ", b"\t", b"\r")) + 1  # before every name is one
         indptr = np.empty(n + 1, np.int32)
         indptr[0] = 0
         return cls((np.empty(n, np.int64), np.empty(n), indptr, np.empty((most, 2), np.int32),
                     np.empty(most, np.uint64), np.empty(most), np.empty(most, np.int32),
-                    np.empty((text.count(b"|", at), 2), np.int32)))  # fmt: skip
+                    np.empty((bars, 2), np.int32)))  # fmt: skip
 
     def put(self, row: int, line: int, at: int, found: _Row, text: np.ndarray) -> None:
         """Write a row that was read elsewhere, from the line that begins at this place."""
