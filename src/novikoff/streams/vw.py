@@ -7,32 +7,29 @@ way: numbers that take more than 128 bits to round, and lines that are wrong, fo
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.kernels import names as name_kernels
-from novikoff.kernels import text as kernels
+from novikoff.kernels.names import SEED, name_hashes
+from novikoff.kernels.text import LARGEST
 from novikoff.kernels.vw import vw_rows
 from novikoff.streams.block import NamedBlock, Reject
-from novikoff.streams.lines import Piece, count, in_parallel, is_text, line_at, pieces_of, powers, require_text
-from novikoff.streams.reader import Reader
+from novikoff.streams.lines import Piece, count, is_text, powers, require_text
+from novikoff.streams.linewise import LineReader
 from novikoff.streams.sources import Source
 from novikoff.texts import NUMBER
 
 __all__ = ["VwReader", "row_of_line"]
 
 _ROWS = 1 << 16  # in a block, at most
-_THREADS = 2  # that parse; the caller has one of its own
 _WORD = re.compile(rb"[^ \t\r\n|]+")
 _GROUP = re.compile(rb"\|([^ \t\r\n|:]*)(:[^ \t\r\n|]*)?([^|]*)")
 
 
-class VwReader(Reader[NamedBlock]):
+class VwReader(LineReader[NamedBlock]):
     """Blocks of rows from Vowpal Wabbit's text, the next ones parsed in threads while the caller works on this one.
 
     A name belongs to its namespace, and a namespace may scale its values (`|user:0.5 ...`). A name without a value has
@@ -64,61 +61,14 @@ class VwReader(Reader[NamedBlock]):
             raise DataError(f"{self.name}: the labels of Vowpal Wabbit's text come first: no target can be named.")
         self._needs_labels = target is not False
 
-    def _blocks(self) -> Generator[NamedBlock, None, None]:
-        n_rows = 0
-        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
-        threads = _THREADS if self.source.is_steady else 0
-        with closing(in_parallel(self._parsed, pieces_of(self.source), threads)) as parsed:
-            for blocks, error in parsed:
-                for block in blocks:
-                    n_rows += len(block) + len(block.rejects)
-                    yield block
-                if error is not None:
-                    raise error
-        if not n_rows:
-            raise DataError(f"{self.name}: found no rows, only blank lines.")
+    def _room(self, piece: Piece, at: int) -> _Room:
+        return _Room.beside(piece.text, at)
 
-    def _parsed(self, piece: Piece) -> tuple[list[NamedBlock], DataError | None]:
-        """The blocks of a piece, as far as the first error, and that error."""
-        blocks, error, at, line = [], None, 0, piece.line
-        while at < len(piece.text) and error is None:
-            block, at, line, error = self._block(piece, at, line)
-            if len(block) or block.rejects:
-                blocks.append(block)
-        return blocks, error
-
-    def _block(self, piece: Piece, at: int, line: int) -> tuple[NamedBlock, int, int, DataError | None]:
-        """Rows from a place in a piece on, and the place after them; or the error that is there."""
-        text = np.frombuffer(piece.text, np.uint8)
-        room = _Room.beside(piece.text, at)
-        form = is_text(piece.text), powers()
-        rejects: list[Reject] = []
-        error, row, why = None, 0, kernels.ASK
-        while why == kernels.ASK:
-            row, at, line, room.n_spaces, why = vw_rows(text, at, line, row, *form, *room.arrays, room.n_spaces)
-            if why != kernels.ASK:
-                break
-            asked = line_at(piece.text, at)
-            try:
-                room.put(row, line, at, row_of_line(asked, f"{self.name}:{line}"), text)
-                row += 1
-            except DataError as wrong:
-                if self.bad_rows == "stop":
-                    error = wrong
-                    break
-                rejects.append(Reject(line, str(wrong), asked))
-            at, line = at + len(asked), line + 1
-        block = room.block(self.name, row, text, rejects)
-        if self._needs_labels:
-            block, lacking = self._with_labels(block, piece)
-            error = lacking or error
-        return block, at, line, error
-
-    def _with_labels(self, block: NamedBlock, piece: Piece) -> tuple[NamedBlock, DataError | None]:
+    def _checked(self, block: NamedBlock, piece: Piece) -> tuple[NamedBlock, DataError | None]:
         """The rows that have a label, as far as the first error, and that error."""
         assert block.labels is not None
         lacking = np.flatnonzero(np.isnan(block.labels))
-        if not len(lacking):
+        if not self._needs_labels or not len(lacking):
             return block, None
         texts = piece.text.split(b"\n")
         rejects = [self._unlabelled(int(line), bytes(texts[line - piece.line])) for line in block.lines[lacking]]
@@ -134,8 +84,10 @@ class VwReader(Reader[NamedBlock]):
 
 @dataclass(eq=False)
 class _Room:
-    """The arrays of a block in the making."""
+    """The arrays of a block in the making, beside its text."""
 
+    text: np.ndarray
+    is_text: bool
     arrays: tuple[np.ndarray, ...]
     n_spaces: int = 0
 
@@ -146,12 +98,18 @@ class _Room:
         most = bars + sum(count(text, blank, at) for blank in (b" ", b"\t", b"\r")) + 1  # before every name is one
         indptr = np.empty(n + 1, np.int32)
         indptr[0] = 0
-        return cls((np.empty(n, np.int64), np.empty(n), indptr, np.empty((most, 2), np.int32),
-                    np.empty(most, np.uint64), np.empty(most), np.empty(most, np.int32),
-                    np.empty((bars, 2), np.int32)))  # fmt: skip
+        arrays = (np.empty(n, np.int64), np.empty(n), indptr, np.empty((most, 2), np.int32), np.empty(most, np.uint64),
+                  np.empty(most), np.empty(most, np.int32), np.empty((bars, 2), np.int32))  # fmt: skip
+        return cls(np.frombuffer(text, np.uint8), is_text(text), arrays)
 
-    def put(self, row: int, line: int, at: int, found: _Row, text: np.ndarray) -> None:
-        """Write a row that was read elsewhere, from the line that begins at this place."""
+    def fill(self, text: np.ndarray, at: int, line: int, row: int) -> tuple[int, int, int, int]:
+        row, at, line, self.n_spaces, why = vw_rows(
+            text, at, line, row, self.is_text, powers(), *self.arrays, self.n_spaces
+        )
+        return row, at, line, why
+
+    def put(self, row: int, line: int, at: int, asked: bytes, place: str) -> bool:
+        found = row_of_line(asked, place)
         lines, labels, indptr, names, hashes, values, space_of, spaces = self.arrays
         lines[row], labels[row] = line, found.label
         first = self.n_spaces
@@ -162,15 +120,15 @@ class _Room:
         names[begin:end] = np.reshape(found.names, (-1, 2)) + at
         values[begin:end] = found.values
         space_of[begin:end] = np.array(found.space_of, np.int32) + first
-        heads = np.empty(len(found.spaces), np.uint64)
-        name_kernels.name_hashes(text, spaces[first : self.n_spaces], np.full(len(heads), name_kernels.SEED), heads)
-        name_kernels.name_hashes(text, names[begin:end], heads[found.space_of], hashes[begin:end])
+        heads = np.full(len(found.spaces), SEED)
+        name_hashes(self.text, spaces[first : self.n_spaces], heads.copy(), heads)
+        name_hashes(self.text, names[begin:end], heads[found.space_of], hashes[begin:end])
+        return True
 
-    def block(self, name: str, n: int, text: np.ndarray, rejects: list[Reject]) -> NamedBlock:
-        """What came of it."""
+    def block(self, name: str, n: int, rejects: list[Reject]) -> NamedBlock:
         lines, labels, indptr, names, hashes, values, space_of, spaces = self.arrays
         size = indptr[n]
-        return NamedBlock(name, lines[:n], labels[:n], text, indptr[: n + 1], names[:size], hashes[:size],
+        return NamedBlock(name, lines[:n], labels[:n], self.text, indptr[: n + 1], names[:size], hashes[:size],
                           values[:size], space_of[:size], spaces[: self.n_spaces], rejects=rejects)  # fmt: skip
 
 
@@ -207,9 +165,9 @@ def row_of_line(text: bytes, place: str) -> _Row:
             row.names.append((word.start(), word.start() + len(name)))
             row.values.append(weight * _value(colon + value, place, word.start() + len(name)))
             row.space_of.append(len(row.spaces) - 1)
-            if not abs(row.values[-1]) < kernels.LARGEST:
+            if not abs(row.values[-1]) < LARGEST:
                 raise DataError(f"{place}:{word.start() + 1}: the value of {_shown(name)} is not a finite number below "
-                                f"{kernels.LARGEST:g}. Scale it.")  # fmt: skip
+                                f"{LARGEST:g}. Scale it.")  # fmt: skip
     return row
 
 
@@ -227,7 +185,7 @@ def _label(text: bytes, place: str) -> float:
     if not words:
         return float("nan")
     label = _number(words[0])
-    if label is None or not abs(label) < kernels.LARGEST:
+    if label is None or not abs(label) < LARGEST:
         raise DataError(f"{place}:1: expected a number as label, found {_shown(words[0])}. Number the classes, such as "
                         "1 and -1, or 1, 2, 3.")  # fmt: skip
     if len(words) > 2 or (len(words) == 2 and _number(words[1]) != 1.0):
