@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -200,13 +201,15 @@ class TestInterrupted:
             read_until(learning.stderr.fileno(), b"\n          64 ")
             learning.send_signal(signal.SIGINT)
             said = learning.stderr.read().decode()
-        assert learning.returncode == 1
+        assert learning.returncode == 130
         assert StreamModel.load(model).ledger.examples == 64
         assert b"</svg>" in (tmp_path / picture).read_bytes()
         again = shlex.split(said.splitlines()[-1])
         assert again[:2] == ["novikoff", "learn"]
         whole = svm.read_bytes()
-        subprocess.run([*NOVIKOFF, *again[1:]], input=whole, check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [*NOVIKOFF, *again[1:]], input=whole[len(b"".join(first)) :], check=True, stderr=subprocess.DEVNULL
+        )
         run("learn", "-", "-o", tmp_path / "straight.nk", "--format", "svmlight", stdin=whole)
         assert model.read_bytes() == (tmp_path / "straight.nk").read_bytes()
 
@@ -506,3 +509,67 @@ def test_the_next_steps_of_the_demo_work(tmp_path, monkeypatch):
     for step in steps:
         run(*step[1:])
     assert (tmp_path / "my digits.nk").exists()
+
+
+def test_a_second_run_over_a_file_can_be_resumed(tmp_path):
+    """What is passed over is what this run has read of the file, not the run before."""
+    rows = "".join(f"{k % 7},{k % 5},{'ab'[k % 2]}\n" for k in range(50))
+    (tmp_path / "a.csv").write_text(rows)
+    run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
+    run("learn", tmp_path / "a.csv", "--from", tmp_path / "m.nk", "-o", tmp_path / "m.nk")
+    (tmp_path / "a.csv").write_text(rows + "1,2,a\n")
+    run("learn", tmp_path / "a.csv", "--from", tmp_path / "m.nk", "-o", tmp_path / "m.nk", "--resume")
+    assert StreamModel.load(tmp_path / "m.nk").ledger.examples == 101
+
+
+def test_rows_left_out_keep_their_line(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n-1,b\n2,a\n-3,b\n")
+    run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
+    (tmp_path / "new.csv").write_text("x,y\n1,a\noops,b\n-3,b\n")
+    run("predict", tmp_path / "m.nk", tmp_path / "new.csv", "--bad-rows", "skip", "--rejects", tmp_path / "bad.txt",
+        "-o", tmp_path / "out.txt")  # fmt: skip
+    assert (tmp_path / "out.txt").read_text() == "a\n\nb\n"
+    assert (tmp_path / "bad.txt").read_text().count("oops") == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "train", "new"),
+    [
+        ("t.vw", "1 | a b\n-1 | c d:2\n", "| a\n| c d\n"),
+        ("t.svm", "1 1:1 2:1\n-1 3:1 4:2\n", "1:1\n3:1 4:1\n"),
+    ],
+)
+def test_rows_without_labels_are_labelled(tmp_path, name, train, new):
+    (tmp_path / name).write_text(train)
+    run("learn", tmp_path / name, "--passes", 3, "-o", tmp_path / "m.nk")
+    assert run("predict", tmp_path / "m.nk", "-", stdin=new.encode()).stdout == "1\n-1\n"
+
+
+def test_a_file_of_another_kind_is_named_as_such(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n-1,b\n")
+    (tmp_path / "b.svm").write_text("1 1:2\n-1 2:1\n")
+    run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
+    said = run("learn", tmp_path / "b.svm", "--from", tmp_path / "m.nk", "-o", tmp_path / "n.nk", code=1).output
+    assert "the model has learned from a table with named columns" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["learn", "a.csv", "-o", "a.csv"],
+        ["learn", "a.csv", "-o", "notes.txt"],
+        ["learn", "a.csv", "--bad-rows", "skip", "--rejects", "./a.csv", "-o", "n.nk"],
+        ["learn", "a.csv", "--rejects", "n.nk", "-o", "n.nk"],
+        ["predict", "m.nk", "a.csv", "-o", "a.csv"],
+        ["predict", "m.nk", "a.csv", "-o", "m.nk"],
+        ["export", "m.nk", "-o", "m.nk", "--to", "json"],
+    ],
+)
+def test_nothing_of_the_users_is_overwritten(tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("x,y\n1,a\n-1,b\n")
+    Path("notes.txt").write_text("precious")
+    run("learn", "a.csv", "-o", "m.nk")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    run(*words, code=2)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -317,7 +317,7 @@ def test_nothing_learned_is_refused():
 
 def test_without_onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ModelFileError, match=r"pip install novikoff\[onnx\]"):
+    with pytest.raises(ModelFileError, match=r"pip install 'novikoff\[onnx\]'"):
         to_onnx(nk.Perceptron().partial_fit([[1.0], [-1.0]], [0, 1]))
 
 

@@ -1,6 +1,9 @@
 """From blocks to a model: encodings against literal ones, and nothing depends on how a stream is cut or interrupted."""
 
+import copy
 import math
+import pickle
+import random
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Learner
-from novikoff.encoding import Features, IndexEncoding, TableEncoding
+from novikoff.encoding import Features, IndexEncoding, TableEncoding, tables
 from novikoff.errors import DataError, ModelFileError
 from novikoff.online import StreamModel
 from novikoff.rows import Rows
@@ -276,3 +279,82 @@ def test_an_index_encoding_comes_back():
     part = Section("m.nk").open("encoding")
     IndexEncoding(7).put(part)
     assert IndexEncoding.take(part) == IndexEncoding(7)
+
+
+@pytest.mark.parametrize("clone", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
+def test_clones_go_on_as_the_original(clone):
+    """Weights may lie in a memory that is larger than they are; a clone must not keep both."""
+    rng = random.Random(0)
+    lines = [
+        f"{rng.choice([1, -1])} | {' '.join(f'n{rng.randrange(40 + 10 * k)}' for _ in range(8))}" for k in range(60)
+    ]
+    original, cloned = StreamModel(Learner()), StreamModel(Learner())
+    for line in lines:
+        original.learn(named(line + "\n"))
+        cloned.learn(named(line + "\n"))
+        cloned = clone(cloned)
+    assert cloned.ledger.mistakes == original.ledger.mistakes
+    np.testing.assert_array_equal(cloned.model.state.raw.coef, original.model.state.raw.coef)
+
+
+def wide(n_numbers, sky, labels):
+    columns = {f"x{j}": np.arange(len(labels)) * (j + 1.0) for j in range(n_numbers)}
+    if sky is not None:
+        columns["sky"] = Words.of(sky)
+    return TableBlock("w.csv", np.arange(len(labels)), np.array(labels, object), columns)
+
+
+@pytest.mark.parametrize("n_numbers", [1, 2, 3, 5])
+@pytest.mark.parametrize("sky", [None, ["sun", "rain", "sun", "fog"]])
+def test_few_places_for_many_columns(tmp_path, n_numbers, sky):
+    """Two places for everything: what has none of its own shares one, and counts."""
+    model = StreamModel(Learner(), Features(hash_bits=1))
+    for block in pieces(wide(n_numbers, sky, ["a", "b", "a", "b"]), [2]):
+        model.learn(block)
+    model.save(tmp_path / "m.nk")
+    again = StreamModel.load(tmp_path / "m.nk")
+    probe = wide(n_numbers, sky, ["a", "b", "a", "b"])
+    assert again.model.scores(again.rows_of(probe)).tolist() == model.model.scores(model.rows_of(probe)).tolist()
+    assert model.encoding.is_dense == (sky is None and n_numbers <= 2)
+
+
+def test_a_block_that_is_refused_changes_nothing(tmp_path_factory):
+    model = StreamModel(Learner())
+    model.learn(loose(ROWS, LABELS))
+    before = contents(tmp_path_factory, model)
+    wrong_kind = {"age": Words.of(["x"]), "new": np.array([1.0])}
+    refused = [
+        TableBlock("t.jsonl", np.array([1]), np.array(["go"], object), wrong_kind, is_loose=True),
+        TableBlock("t.jsonl", np.array([1]), np.array([3.5], object), {"new": np.array([1.0])}, is_loose=True),
+        sparse([[1.0]], [1]),
+    ]
+    for block in refused:
+        with pytest.raises((DataError, TypeError)):
+            model.learn(block)
+        assert contents(tmp_path_factory, model) == before
+
+
+def test_columns_of_texts_that_the_model_does_not_know():
+    model = StreamModel(Learner())
+    model.learn(numbers_only(1.0, 2.0, labels=["a", "b"]))
+    more = numbers_only(1.0, 2.0, labels=["a", "b"])
+    more.columns["note"] = Texts.of(["some text", "other text"])
+    model.learn(more)
+    assert model.names == ["age"]
+    assert not model.rows_of(more).is_sparse
+
+
+def test_much_text_is_read_in_parts(monkeypatch):
+    model = StreamModel(Learner())
+    block = table(ROWS, LABELS)
+    model.learn(block)
+    whole = matrix(model.rows_of(block))
+    monkeypatch.setattr(tables, "_TEXT", 2)
+    np.testing.assert_array_equal(matrix(model.rows_of(block)), whole)
+
+
+def test_an_empty_word_is_a_missing_one():
+    encoding = TableEncoding()
+    block = TableBlock("t.parquet", np.arange(3), None, {"sky": Words.of(["", None, "sun"])})
+    assert matrix(encoding.learn(block)).tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
+    assert encoding.names == ["sky=?", "sky=sun"]

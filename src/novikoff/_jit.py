@@ -39,7 +39,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(**_FLAGS)(function)
     if _is_compiling:
         kept = compiled._cache._cache_file
-        kept._source_stamp = (kept._source_stamp, *_stamps(_files_behind(function)))
+        kept._source_stamp = (kept._source_stamp, *_stamps({__file__} | _files_behind(function)))
     return compiled
 
 

@@ -185,6 +185,11 @@ class Model:
         if self.state.history is not None:
             self.state.history.release()
 
+    def require_sortable(self, y: np.ndarray) -> None:
+        """Raise, before anything changes, if labels cannot be told apart or do not sort with those that are known."""
+        classes, _ = encode(y)
+        self.labels.copy().add(*(name for name in classes.tolist() if name not in self.labels.codes))
+
     def scores(self, rows: Rows) -> np.ndarray:
         """What the hypothesis says of each row."""
         return self.learner.score(self.state, rows)

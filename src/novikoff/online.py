@@ -18,6 +18,8 @@ from novikoff.rows import Rows
 from novikoff.rules import Custom
 from novikoff.store import Section, put_model, read, take_model, write
 from novikoff.streams.block import Block, NamedBlock, SparseBlock
+from novikoff.streams.opening import open_stream
+from novikoff.streams.sources import STANDARD_INPUT
 
 __all__ = ["KIND", "StreamModel", "learn"]
 
@@ -38,6 +40,8 @@ class StreamModel:
     ledger : Ledger
     rows_read : dict
         How many rows each source has given.
+    rows_of_run : dict
+        The same for files, in the last run over each: what is to be passed over when it was interrupted and goes on.
     target : str or None
         The column of a table that held the labels.
 
@@ -61,7 +65,14 @@ class StreamModel:
         self.features = features or Features()
         self.encoding: Encoding[Any] | None = None
         self.rows_read: dict[str, int] = {}
+        self.rows_of_run: dict[str, int] = {}
         self.target: str | None = None
+
+    def __repr__(self) -> str:
+        learner = self.model.learner
+        kinds = f"{type(learner.rule).__name__}, {type(learner.hypothesis).__name__.lower()}"
+        sizes = f"{len(self.labels)} labels, {self.n_features:,} features, {self.ledger.examples:,} examples"
+        return f"StreamModel({kinds}, {sizes})"
 
     @property
     def ledger(self) -> Ledger:
@@ -99,6 +110,11 @@ class StreamModel:
         formats = {"index": "svmlight", "names": "vw"}
         return formats[self.encoding.kind] if self.encoding is not None else "csv"
 
+    def forget_run(self, sources: Iterable[str]) -> None:
+        """Begin another run over some sources."""
+        for source in sources:
+            self.rows_of_run.pop(source, None)
+
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""
         for _ in self.learn_until(block, ()):
@@ -110,11 +126,15 @@ class StreamModel:
             self.encoding = _encoding_for(block, self.features)
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
+        self.encoding.require(block)
+        self.model.require_sortable(block.labels)  # before anything has changed
         stops, done = list(stops), 0
         for rows in self.encoding.learn(block):
             yield from self._learn_rows(rows, block.labels[done : done + len(rows)], stops)
             done += len(rows)
         self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
+        if block.source != STANDARD_INPUT:  # a pipe goes on where it is
+            self.rows_of_run[block.source] = self.rows_of_run.get(block.source, 0) + len(block)
 
     def _learn_rows(self, rows: Rows, labels: np.ndarray, stops: Iterable[int]) -> Iterator[int]:
         before, start = int(self.model.state.counts[EXAMPLES]), 0
@@ -156,7 +176,9 @@ class StreamModel:
         encoding = root.open("encoding")
         encoding.facts["kind"] = self.encoding.kind
         self.encoding.put(encoding)
-        root.facts["rows_read"] = self.rows_read
+        if self.encoding.n_features != self.model.state.n_features:
+            root.fail("it was interrupted within a block; go on from the last file that was written")
+        root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
         write(path, KIND, root)
 
@@ -175,7 +197,10 @@ class StreamModel:
         found.model = take_model(root, None)
         found.encoding = _take_encoding(root.part("encoding"))
         found.features = getattr(found.encoding, "features", Features())
-        found.rows_read = {name: root.part("rows_read").fact(name, int) for name in root.fact("rows_read", dict)}
+        found.rows_read, found.rows_of_run = (
+            {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
+            for kept in ("rows_read", "rows_of_run")
+        )
         found.target = root.fact("target", str) or None
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(f"{os.fspath(path)} holds no sound model: {found.encoding.n_features} features and "
@@ -200,15 +225,16 @@ def _take_encoding(section: Section) -> Encoding[Any]:
 
 
 def learn(
-    stream: Iterable[Block], *, rule: Any = "perceptron", hypothesis: Any = "averaged", fit_intercept: bool = True,
+    stream: Iterable[Block] | str | os.PathLike[str], *, rule: Any = "perceptron", hypothesis: Any = "averaged",
+    fit_intercept: bool = True,
     ties: str = "mistake", **features: Any,
 ) -> StreamModel:  # fmt: skip
     """Learn from every block of a stream, once, in order.
 
     Parameters
     ----------
-    stream : iterable of blocks
-        Such as `open_stream` gives.
+    stream : iterable of blocks, or path
+        Such as `open_stream` gives; for a path, what it gives by default.
     rule, hypothesis, fit_intercept, ties
         As those of `Perceptron`.
     **features
@@ -232,6 +258,8 @@ def learn(
     >>> model.ledger.examples, model.labels
     (3, ['no', 'yes'])
     """
+    if isinstance(stream, (str, os.PathLike)):
+        stream = open_stream(stream)
     model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), Features(**features))
     model.target = getattr(stream, "target_name", None)
     for block in stream:

@@ -76,6 +76,17 @@ class Rows:
         order that their entries have."""
         return cls(data, indices, indptr, n_features, _unmeasured(len(indptr) - 1))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Rows]) -> Rows:
+        """The rows of all parts, which are all dense or all sparse."""
+        first = parts[0]
+        if len(parts) == 1:
+            return first
+        if not first.is_sparse:
+            return cls.of(np.concatenate([part.data for part in parts]))
+        csr = sp.vstack([part._as_csr() for part in parts], format="csr")
+        return cls.distinct(csr.data, csr.indices, csr.indptr, first.n_features)
+
     def __len__(self) -> int:
         return len(self.squared_norms)
 

@@ -27,10 +27,9 @@ MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
 MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
-_VW_LINE = re.compile(rf"\s*({NUMBER.pattern}(\s+1(\.0*)?)?\s+)?('\S*\s*|[^\s|]*)\|", re.IGNORECASE | re.ASCII)
-_VW_ENTRY = re.compile(
-    r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]|\|\s[^|]*\s[^|]*\s[^|]*$"
-)  # a namespace, a value, or many names
+_LABEL = rf"{NUMBER.pattern}\s+(1(\.0*)?\s+)?('\S*\s*|[^\s|]+)?"
+_VW_LINE = re.compile(rf"\s*({_LABEL})?\|", re.IGNORECASE | re.ASCII)
+_VW_ENTRY = re.compile(r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]")  # a namespace, or a value
 _SAMPLE = 1000  # lines that settle whether there is a header
 _WORDS = 4  # in a cell, from here on it is text
 
@@ -89,7 +88,9 @@ def looks_like_svmlight(text: str) -> bool:
 def looks_like_vw(text: str) -> bool:
     """Whether the first lines are label |space name:value ..., and no table whose cells are parted by bars."""
     lines = [line for line in text[:100_000].splitlines()[:10] if line.strip()]
-    return all(_VW_LINE.match(line) for line in lines) and any(_VW_ENTRY.search(line) for line in lines)
+    if not lines or not all(_VW_LINE.match(line) for line in lines):
+        return False
+    return any(_VW_ENTRY.search(line) for line in lines) or all(line.count("|") == 1 for line in lines)
 
 
 def looks_like_prose(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,10 @@ class Weights:
     def __bool__(self) -> bool:
         return len(self.bias) > 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and deepcopy, which would make two arrays of the one that coef shares with its room."""
+        return {**self.__dict__, "_room": None}
+
     def copy(self) -> Weights:
         return Weights(self.coef.copy(order="K"), self.bias.copy())
 
@@ -66,7 +71,8 @@ class Weights:
             grown[:, : self.coef.shape[1]] = self.coef
             return Weights(grown, self.bias)
         room = self._room
-        if room is None or room.used != self.coef.shape[1] or n_features > room.coef.shape[1]:
+        is_ours = room is not None and self.coef.base is room.coef and room.used == self.coef.shape[1]
+        if room is None or not is_ours or n_features > room.coef.shape[1]:
             room = _Room.beside(self.coef, n_features)
         room.used = n_features
         return Weights(room.coef[:, :n_features], self.bias, room)

@@ -108,7 +108,6 @@ def test_columns():
     [block] = JsonLinesReader(source_of(LOG))
     assert isinstance(block.columns["user.city"], Words)
     assert isinstance(block.columns["note"], Texts)
-    assert block.columns["user.age"].base is block.columns["big"].base
     assert block.labels.dtype == np.float64
     assert block.columns["note"].memory.flags.writeable
 

@@ -74,6 +74,8 @@ def test_random_mutations():
 
 def test_texts_without_labels():
     assert read(b"see you\ncall now\n", target=False)[0] == [(1, None, "see you"), (2, None, "call now")]
+    assert read(b"see you\ncall\tnow\n", 1, target=False)[0] == [(1, None, "see you"), (2, None, "call\tnow")]
+    assert read(b"ham\tsee you\nno tab\n", 1, target=False)[0] == [(1, None, "see you"), (2, None, "no tab")]
     assert read(b"ham\tsee you\nspam\tcall\n", target=False)[0] == [(1, None, "see you"), (2, None, "call")]
 
 

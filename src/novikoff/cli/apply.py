@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import files_argument, reading, reading_options
+from novikoff.cli.options import files_argument, reading, reading_options, rejects_option, require_apart
 from novikoff.cli.reading import LeftOut, open_for
 
 if TYPE_CHECKING:
@@ -43,12 +43,15 @@ Examples:
               help="Where to write the labels.  [default: the standard output]")  # fmt: skip
 @click.option("--scores", "with_scores", is_flag=True,
               help="Write scores too, parted by tabs, below a line that names them.")  # fmt: skip
+@rejects_option
 @reading_options
-def predict(model: Path, files: list[str], output: Path | None, with_scores: bool, **options: Any) -> None:
+def predict(
+    model: Path, files: list[str], output: Path | None, with_scores: bool, rejects: Path | None, **options: Any
+) -> None:
     """Label the rows of files or a pipe.
 
     Writes the label that MODEL gives to each row of FILES, a line for each; - is the standard input, and a pattern in
-    quotes all files that match.
+    quotes all files that match. A row that --bad-rows skip leaves out has an empty line.
 
     With --scores each label is followed by what it was decided by. Of two labels the second has a score, and is given
     where that is not below 0; of more each has one, and the highest wins.
@@ -56,8 +59,9 @@ def predict(model: Path, files: list[str], output: Path | None, with_scores: boo
     from novikoff.files import opened_whole
     from novikoff.online import StreamModel
 
+    require_apart({"--output": output, "--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    lines = _lines(learned, _blocks(learned, files, reading(options), labelled=False), with_scores)
+    lines = _lines(learned, _blocks(learned, files, reading(options), rejects, labelled=False), with_scores)
     if output is None:
         for text in lines:
             click.echo(text, nl=False)  # which flushes: who feeds a pipe may be waiting for the answer
@@ -74,12 +78,22 @@ def _lines(learned: StreamModel, blocks: Iterator[Block], with_scores: bool) -> 
     if with_scores:
         yield "\t".join(["label", *(f"score of {label}" for label in _scored(learned))]) + "\n"
     for block in blocks:
-        rows = learned.rows_of(block)
-        lines = list(map(str, shown(learned.model.predict(rows).tolist())))
-        if with_scores:
+        lines = []
+        if len(block):
+            rows = learned.rows_of(block)
+            lines = list(map(str, shown(learned.model.predict(rows).tolist())))
+        if with_scores and lines:
             scores = learned.model.scores(rows).reshape(len(block), -1).tolist()
             lines = ["\t".join([label, *map(repr, row)]) for label, row in zip(lines, scores, strict=True)]
-        yield "".join(f"{line}\n" for line in lines)
+        yield "".join(f"{line}\n" for line in _with_gaps(lines, block))
+
+
+def _with_gaps(lines: list[str], block: Block) -> list[str]:
+    """The answers, with an empty line for each row that was left out, so that both files stay side by side."""
+    if not block.rejects:
+        return lines
+    numbered = [*zip(block.lines.tolist(), lines, strict=True), *((reject.line, "") for reject in block.rejects)]
+    return [line for _, line in sorted(numbered)]
 
 
 def _scored(learned: StreamModel) -> list[Any]:
@@ -97,8 +111,9 @@ def _scored(learned: StreamModel) -> list[Any]:
 @click.argument("model", type=click.Path(path_type=Path))
 @files_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@rejects_option
 @reading_options
-def test(model: Path, files: list[str], as_json: bool, **options: Any) -> None:
+def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **options: Any) -> None:
     """Count the errors of a model.
 
     FILES have labels. Says on how many rows MODEL errs, which labels it confuses, and how it would do with the other
@@ -108,10 +123,12 @@ def test(model: Path, files: list[str], as_json: bool, **options: Any) -> None:
     from novikoff.cli.tested import Tester
     from novikoff.online import StreamModel
 
+    require_apart({"--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
     tester = Tester(learned)
-    for block in _blocks(learned, files, reading(options), labelled=True):
-        tester.count(block)
+    for block in _blocks(learned, files, reading(options), rejects, labelled=True):
+        if len(block):
+            tester.count(block)
     if not tester.outcome.rows:
         raise click.ClickException("There are no rows to test on.")
     if as_json:
@@ -120,15 +137,16 @@ def test(model: Path, files: list[str], as_json: bool, **options: Any) -> None:
         _report(tester.outcome)
 
 
-def _blocks(learned: StreamModel, files: list[str], options: dict[str, Any], *, labelled: bool) -> Iterator[Block]:
-    """All blocks of all files that have rows."""
-    left_out = LeftOut()
+def _blocks(
+    learned: StreamModel, files: list[str], options: dict[str, Any], rejects: Path | None, *, labelled: bool
+) -> Iterator[Block]:
+    """All blocks of all files."""
+    left_out = LeftOut(rejects)
     for file in files:
         with open_for(learned, file, options, labelled=labelled) as reader:
             for block in reader:
                 left_out.note(block)
-                if len(block):
-                    yield block
+                yield block
     left_out.close()
 
 

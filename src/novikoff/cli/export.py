@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from novikoff.cli.options import require_apart
+
 _EPILOG = """\b
 JSON holds what it takes to score a row by hand; the weights that are 0 are left out:
   {
@@ -35,7 +37,7 @@ says. With more than two classes each has a vector, and the highest score wins.
 "hash_bits", names that came late share weights, and cannot be looked up.
 
 \b
-ONNX is for models over numbers and words, and needs the extra: pip install novikoff[onnx]
+ONNX is for models over numbers and words, and needs the extra: pip install 'novikoff[onnx]'
   input    X, doubles, (rows, columns): a table's columns in order, an svmlight file's indices
            from 0. NaN is a missing number. With words: one input for each column, (rows, 1), by
            its name; a missing word is ""
@@ -68,6 +70,7 @@ def export(model: Path, output: str, to: str | None) -> None:
     The weights of MODEL by the names of its features, as JSON, or as an ONNX graph that answers as MODEL does.
     """
     format = _format(output, to)
+    require_apart({"--output": output}, [model])
     from novikoff.exports import to_json, to_onnx
     from novikoff.loading import load
     from novikoff.writing.outputs import opened_output

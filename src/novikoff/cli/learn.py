@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.options import Duration, Range, files_argument, reading, reading_options
-from novikoff.cli.progress import Gauge, Lines, progress
+from novikoff.cli.options import Duration, Range, files_argument, reading, reading_options, require_apart
+from novikoff.cli.progress import Gauge, Lines, progress, say
 from novikoff.cli.reading import Columns, LeftOut, open_for
+from novikoff.errors import NovikoffError
+from novikoff.texts import many
 
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
@@ -88,23 +91,46 @@ def learn(
     """
     if resume and start is None:
         raise click.UsageError("--resume needs a model to go on from: --from MODEL.")
-    if passes > 1 and "-" in files:
-        raise click.UsageError("A pipe can be read once: --passes needs files.")
+    if "-" in files and (passes > 1 or resume):
+        raise click.UsageError("A pipe can be read once, and from where it is: --passes and --resume need files.")
     if not output.resolve().parent.is_dir():
         raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    rejects = rejects or output.with_name(f"{output.name}.rejects")
+    require_apart({"--output": output, "--rejects": rejects, "--plot": plot}, files)
+    _require_replaceable(output)
     model = _model(start, {name: options.pop(name) for name in _OF_THE_MODEL})
     if plot is not None:
         from novikoff.cli.pictures import require_drawable
 
         require_drawable(plot, model.ledger)
-    left_out = LeftOut(rejects or output.with_name(f"{output.name}.rejects"), append=resume)
+    left_out = LeftOut(rejects, append=resume)
     gauge = Gauge(files, passes)
-    is_whole = _learn(model, _blocks(model, files, passes, resume, reading(options), gauge), gauge,
-                      _Keeper(model, output, checkpoint), left_out)  # fmt: skip
+    stop = _learn(model, _blocks(model, files, passes, resume, reading(options), gauge), gauge,
+                      _Keeper(model, output, checkpoint, left_out), left_out)  # fmt: skip
     left_out.close()
     _finish(model, output, plot)
-    if not is_whole:
-        raise click.ClickException(f"Stopped. {output} has what was learned so far; to go on:\n  {_again(output)}")
+    if stop is not None:
+        raise _Stopped(stop, output, _again(files, output))
+
+
+class _Stopped(click.ClickException):
+    """Before the end, but not in vain."""
+
+    def __init__(self, stop: BaseException, output: Path, again: str) -> None:
+        is_error = isinstance(stop, NovikoffError)
+        reason = str(stop) if is_error else "Stopped."
+        self.exit_code = 1 if is_error else 130  # as a shell says it of Ctrl-C
+        super().__init__(
+            f"{reason}\n{output} has what was learned so far; to go on{' then' if is_error else ''}:\n  {again}"
+        )
+
+
+def _require_replaceable(output: Path) -> None:
+    """What -o names may be a model, which this one takes the place of, but no other file of the user's."""
+    if output.is_file() and output.stat().st_size:
+        with output.open("rb") as file:
+            if b"novikoff" not in file.read(1 << 16):
+                raise click.UsageError(f"{output} is there already and is no model. Name another file, or remove it.")
 
 
 def _model(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
@@ -124,9 +150,12 @@ def _model(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     return StreamModel(learner, Features(scale=not chosen["no_scale"], **features))
 
 
-def _learn(model: StreamModel, blocks: Iterator[Block], gauge: Gauge, keeper: _Keeper, left_out: LeftOut) -> bool:
-    """Learn from all blocks; return whether it came to the end, and not to Ctrl-C."""
-    lines, is_whole = Lines(model.ledger), True
+def _learn(
+    model: StreamModel, blocks: Iterator[Block], gauge: Gauge, keeper: _Keeper, left_out: LeftOut
+) -> BaseException | None:
+    """Learn from all blocks; return what ended it before the end: Ctrl-C, or an error after something was learned."""
+    lines = Lines(model.ledger)
+    stop: BaseException | None = None
     try:
         with progress(gauge) as show, _InterruptedBetween() as whole:
             for block in blocks:
@@ -137,27 +166,38 @@ def _learn(model: StreamModel, blocks: Iterator[Block], gauge: Gauge, keeper: _K
                             lines.show(model.ledger)
                     show(model.ledger.examples - lines.first)
                     keeper.save_now_and_then()
-    except KeyboardInterrupt:
-        is_whole = False
+    except KeyboardInterrupt as asked:
+        stop = asked
+    except NovikoffError as error:
+        if model.ledger.examples == lines.first:
+            raise
+        stop = error
     lines.end(model.ledger)
-    return is_whole
+    return stop
 
 
 def _blocks(
     model: StreamModel, files: list[str], passes: int, resume: bool, options: dict[str, Any], gauge: Gauge
 ) -> Iterator[Block]:
     """All blocks of all files, `passes` times; the rows that the model has read before passed over if it resumes."""
-    to_pass_over, columns = dict(model.rows_read) if resume else {}, Columns()
+    # The same file may be called by another name now.
+    to_pass_over = {os.path.realpath(name): rows for name, rows in model.rows_of_run.items()} if resume else {}
+    columns = Columns()
+    if not resume:
+        model.forget_run(files)
+    elif not any(os.path.realpath(file) in to_pass_over for file in files):
+        say("The model has read none of these files before: there is nothing to pass over.")
     for turn in range(passes):
         for file in files:
             with open_for(model, file, options) as reader:
                 model.target = getattr(reader, "target_name", None)
                 gauge.watch(reader.source)
                 columns.say(reader)
+                where = os.path.realpath(reader.name)
                 for block in reader:
-                    left = to_pass_over.get(reader.name, 0)
+                    left = to_pass_over.get(where, 0)
                     known = min(left, len(block))
-                    to_pass_over[reader.name] = left - known
+                    to_pass_over[where] = left - known
                     if not left or known < len(block):
                         yield _rest(block, known, is_first_turn=not turn)
 
@@ -184,7 +224,10 @@ def _finish(model: StreamModel, output: Path, plot: Path | None) -> None:
     if model.encoding is None:
         raise click.ClickException("There was nothing to learn from.")
     model.save(output)
-    click.echo(f"{output}: {len(model.labels)} labels, {model.n_features:,} features.", err=True)
+    click.echo(f"{output}: {many(len(model.labels), 'label')}, {many(model.n_features, 'feature')}.", err=True)
+    if len(model.labels) > max(100, model.ledger.examples // 2):
+        click.echo("Nearly every row has a label of its own. Is this the column of the labels? --target names another.",
+                   err=True)  # fmt: skip
     if plot is not None:
         from novikoff.cli.pictures import draw_ledger
 
@@ -193,32 +236,47 @@ def _finish(model: StreamModel, output: Path, plot: Path | None) -> None:
         draw_ledger(plot, ledger, title)
 
 
-def _again(output: Path) -> str:
-    """The same command, to go on from what it has written; of options given twice the last one counts."""
+def _again(files: list[str], output: Path) -> str:
+    """The same command, to go on from what it has written, without what the model knows; of options given twice the
+    last one counts."""
     import shlex
 
-    words, end = click.get_current_context().meta[__name__], ["--from", str(output), "--resume"]
-    return f"novikoff learn {shlex.join(words if words[-3:] == end else words + end)}"
+    words = _without_model_options(click.get_current_context().meta[__name__])
+    end = ["--from", str(output), *([] if "-" in files else ["--resume"])]  # a pipe goes on where it is
+    return f"novikoff learn {shlex.join(words if words[-len(end) :] == end else words + end)}"
+
+
+def _without_model_options(words: list[str]) -> list[str]:
+    flags = {f"--{name.replace('_', '-')}" for name in _OF_THE_MODEL}
+    kept, words = [], list(words)
+    while words:
+        word = words.pop(0)
+        if word.partition("=")[0] not in flags:
+            kept.append(word)
+        elif "=" not in word and not word.startswith("--no-"):
+            words.pop(0)  # its value
+    return kept
 
 
 class _InterruptedBetween:
-    """Within it Ctrl-C waits for the end of a block, so that no half of one is learned: `with` it once around all, and
-    again around each block."""
+    """Within it Ctrl-C, or a scheduler's request to end, waits for the end of a block, so that no half of one is
+    learned: `with` it once around all, and again around each block."""
 
     def __init__(self) -> None:
         self.depth, self.is_asked = 0, False
 
     def __enter__(self) -> _InterruptedBetween:
         if not self.depth:
-            self.before = signal.signal(signal.SIGINT, self._ask)
+            self.before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
         self.depth += 1
         return self
 
     def __exit__(self, *error: object) -> None:
         self.depth -= 1
         if not self.depth:
-            signal.signal(signal.SIGINT, self.before)
-        elif self.is_asked:
+            for number, before in self.before.items():
+                signal.signal(number, before)
+        elif self.is_asked and error[0] is None:  # an error says more
             raise KeyboardInterrupt
 
     def _ask(self, number: int, frame: Any) -> None:
@@ -230,11 +288,12 @@ class _InterruptedBetween:
 class _Keeper:
     """Writes the model now and then."""
 
-    def __init__(self, model: StreamModel, output: Path, seconds: float) -> None:
-        self.model, self.output, self.seconds = model, output, seconds
+    def __init__(self, model: StreamModel, output: Path, seconds: float, left_out: LeftOut) -> None:
+        self.model, self.output, self.seconds, self.left_out = model, output, seconds, left_out
         self.saved = time.monotonic()
 
     def save_now_and_then(self) -> None:
         if self.model.encoding is not None and time.monotonic() - self.saved > self.seconds:
+            self.left_out.flush()  # the model counts them as read
             self.model.save(self.output)
             self.saved = time.monotonic()

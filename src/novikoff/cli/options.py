@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["FORMATS", "KINDS", "Duration", "Range", "files_argument", "reading", "reading_options"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Duration",
+    "Range",
+    "files_argument",
+    "reading",
+    "reading_options",
+    "rejects_option",
+    "require_apart",
+]
 
 # The same as in novikoff.streams, which loads too much for --help.
 FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
@@ -22,7 +34,6 @@ def _matching(ctx: click.Context, param: click.Parameter, patterns: tuple[str, .
 
 def _matches(pattern: str) -> list[str]:
     import glob
-    import os
 
     from novikoff.errors import DataError
 
@@ -96,7 +107,8 @@ def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 _OPTIONS = (
     click.option("--target", metavar="COLUMN",
-                 help="Column of the labels, by name or number from 1.  [default: the last]"),
+                 help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines label, "
+                 "target, class or y]"),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out. May be repeated."),
     click.option("--types", metavar="COLUMN=KIND,...", multiple=True, callback=_types,
                  help="What columns hold, where the first rows mislead: number, word (one feature for each value) or "
@@ -107,6 +119,25 @@ _OPTIONS = (
     click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
                  help="What to do with a row that cannot be read."),
 )  # fmt: skip
+
+
+def require_apart(outputs: Mapping[str, Any], inputs: Iterable[Any]) -> None:
+    """No output may be an input, or another output: what is there would be lost. `outputs` by their options."""
+    taken = {os.path.realpath(path): f"which is read: {path}" for path in inputs if str(path) != "-"}
+    for option, path in outputs.items():
+        if path is None or str(path) == "-":
+            continue
+        where = os.path.realpath(path)
+        if where in taken:
+            raise click.UsageError(f"{option} {path} would overwrite the file {taken[where]}.")
+        taken[where] = f"of {option}"
+
+
+def rejects_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command a place for the rows that it leaves out."""
+    where = click.Path(path_type=Path, dir_okay=False)
+    text = "Where --bad-rows skip puts the rows it left out, each with its reason."
+    return click.option("--rejects", metavar="FILE", type=where, help=text)(command)
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

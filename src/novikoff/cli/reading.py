@@ -3,6 +3,7 @@ what could not be read."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -22,15 +23,16 @@ def open_for(model: StreamModel, file: str, options: dict[str, Any], *, labelled
     hold. Without labels no column does, unless one was named."""
     from novikoff.streams.opening import open_stream
 
-    target = model.target if labelled else False
+    options = dict(options)
+    target = options.get("target", model.target if labelled else False)
+    hints: dict[str, Any] = {} if target is None else {"target": target}
     if model.takes_tables and target is not None:
-        options = {"target": target, **options}
         # Cells such as a1 and 17 are words; of a file that happens to have only the second kind one would not think so.
         kinds = model.kinds
         if labelled and any(isinstance(label, str) for label in model.labels):
-            kinds[options["target"]] = "word"
-        options["types"] = {**kinds, **options.get("types", {})}
-    return open_stream(file, otherwise=model.format, **options)
+            kinds[target] = "word"
+        hints["types"] = {**kinds, **options.pop("types", {})}
+    return open_stream(file, otherwise=model.format, hints=hints, **options)
 
 
 class Columns:
@@ -96,6 +98,12 @@ class LeftOut:
         if self._file is None:
             self._file = open(self.path, self._mode)  # noqa: SIM115 (`close` closes it)
         self._file.write(line)
+
+    def flush(self) -> None:
+        """See to it that those so far are on the disk."""
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Say how many there were."""

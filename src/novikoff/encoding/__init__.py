@@ -1,6 +1,6 @@
-"""From raw blocks to rows of numbers: one encoding per kind of block, one contract (base.py)."""
+"""From raw blocks to rows of numbers: one encoding per kind of block, one contract (contract.py)."""
 
-from novikoff.encoding.base import Encoding, Features
+from novikoff.encoding.contract import Encoding, Features
 from novikoff.encoding.indices import IndexEncoding
 from novikoff.encoding.named import NameEncoding
 from novikoff.encoding.tables import TableEncoding

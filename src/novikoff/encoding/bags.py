@@ -84,7 +84,7 @@ def _small_letters(texts: Texts) -> Texts:
     rows = np.flatnonzero(np.diff(np.searchsorted(high, texts.spans)).ravel())
     if not len(rows):
         return texts
-    changed = [_NO_LETTERS.sub(" ", texts.memory[begin:end].tobytes().decode().lower())
+    changed = [_NO_LETTERS.sub(" ", texts.memory[begin:end].tobytes().decode(errors="replace").lower())
                for begin, end in texts.spans[rows].tolist()]  # fmt: skip
     memory, spans = in_one_memory(changed)
     moved = texts.spans.copy()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import scipy.sparse as sp
 
-from novikoff.encoding.base import Encoding, refuse
+from novikoff.encoding.contract import Encoding, refuse
 from novikoff.rows import Rows
 from novikoff.store import Section
 from novikoff.streams.block import Block, SparseBlock
@@ -31,15 +31,15 @@ class IndexEncoding(Encoding[SparseBlock]):
         return self.width
 
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
-        self._require(block)
+        self.require(block)
         self.width = max(self.width, block.rows.shape[1])
         yield Rows.of(_wide(block.rows, self.width))
 
     def read(self, block: SparseBlock) -> Rows:
-        self._require(block)
+        self.require(block)
         return Rows.of(_wide(block.rows, self.width))
 
-    def _require(self, block: Block) -> None:
+    def require(self, block: Block) -> None:
         if not isinstance(block, SparseBlock):
             refuse(block, "rows of index:value pairs, as svmlight files have")
 

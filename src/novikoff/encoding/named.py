@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from novikoff.encoding.base import Encoding, refuse, room_for
+from novikoff.encoding.contract import Encoding, refuse, room_for
 from novikoff.encoding.vocabulary import Names, Vocabulary
 from novikoff.kernels import names as kernels
 from novikoff.rows import Rows
 from novikoff.store import Section
-from novikoff.streams.block import NamedBlock
+from novikoff.streams.block import Block, NamedBlock
 
 __all__ = ["NameEncoding"]
 
@@ -33,6 +33,10 @@ class NameEncoding(Encoding[NamedBlock]):
     def n_features(self) -> int:
         return len(self.vocabulary)
 
+    def require(self, block: Block) -> None:
+        if not isinstance(block, NamedBlock):
+            refuse(block, "rows of names, as Vowpal Wabbit's text has")
+
     def learn(self, block: NamedBlock) -> Iterator[Rows]:
         yield self._rows(block, learn=True)
 
@@ -40,8 +44,7 @@ class NameEncoding(Encoding[NamedBlock]):
         return self._rows(block, learn=False)
 
     def _rows(self, block: NamedBlock, *, learn: bool) -> Rows:
-        if not isinstance(block, NamedBlock):
-            refuse(block, "rows of names, as Vowpal Wabbit's text has")
+        self.require(block)
         names = Names(block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, "^")
         places = self.vocabulary.places(names, learn=learn)
         if len(self.seen) < len(self.vocabulary):

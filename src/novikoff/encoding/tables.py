@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
 from novikoff.encoding.bags import Bag
-from novikoff.encoding.base import Encoding, Features, refuse, room_for
+from novikoff.encoding.contract import Encoding, Features, refuse, room_for
 from novikoff.encoding.vocabulary import Names, Vocabulary
 from novikoff.errors import DataError
 from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
 from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
-from novikoff.streams.block import Block, Column, TableBlock, Texts, Words
+from novikoff.streams.block import Column, TableBlock, Texts, Words
 from novikoff.streams.lines import in_parallel
 
 __all__ = ["TableEncoding"]
@@ -57,6 +57,8 @@ class TableEncoding(Encoding[TableBlock]):
         self.vocabulary = Vocabulary(self.features.hash_bits)
         self.moments = np.zeros((3, 0))
         self.places = np.zeros(0, np.int32)
+        # Whether no row has had anything but numbers, each with a place of its own: then rows are dense.
+        self.is_dense = True
         self._seen = np.zeros(0, np.int32)
 
     @property
@@ -72,22 +74,22 @@ class TableEncoding(Encoding[TableBlock]):
         return [name for name, other in self.kinds.items() if other == kind]
 
     def learn(self, block: TableBlock) -> Iterator[Rows]:
-        _require_table(block)
-        parts = list(_parts(block))
+        self.require(block)
+        parts = list(_parts(self._with_known_texts(block)))
         # The n-grams of the next part are found in a thread while this one is placed and learned from.
         with closing(in_parallel(self._with_bag, iter(parts), workers=int(len(parts) > 1))) as bagged:
             for part, bag in bagged:
-                firsts = self._meet(part)
-                self._require(part)
-                yield from self._learned(part, bag, firsts)
+                yield from self._learned(part, bag, self._meet(part))
 
     def read(self, block: TableBlock) -> Rows:
-        _require_table(block)
-        self._require(block)
+        self.require(block)
+        return Rows.joined([self._read(part) for part in _parts(self._with_known_texts(block))])
+
+    def _read(self, block: TableBlock) -> Rows:
         values = self._values(block)
         flags, (_, bag) = self._flags(block, {}, values), self._with_bag(block)
         self._standardise(values, learn=False)
-        if self._is_dense and not block.is_loose:
+        if self.is_dense:
             return Rows.of(values)
         return self._joined(values, flags, bag, self.vocabulary.places(_names(flags, bag), learn=False))
 
@@ -102,14 +104,18 @@ class TableEncoding(Encoding[TableBlock]):
             there = ~_is_missing(column) if block.is_loose else np.ones(1, bool)
             if name not in self.kinds and there.any():
                 firsts[name] = int(there.argmax())
-        for name in sorted(firsts, key=firsts.__getitem__):
+        # In a loose block columns that begin in the same row stand in no order that could be relied on.
+        for name in sorted(firsts, key=lambda name: (firsts[name], name if block.is_loose else "")):
             self.kinds[name] = _KINDS[type(block.columns[name])]
         n_new = len(self.columns("number")) - self.moments.shape[1]
         self.moments = np.hstack([self.moments, np.zeros((3, n_new))])
+        self.is_dense &= not block.is_loose and self.moments.shape[1] <= self.vocabulary.limit
         return firsts
 
-    def _require(self, block: TableBlock) -> None:
-        """The columns that are known, of the kinds that are known."""
+    def require(self, block: TableBlock) -> None:
+        """A table with the columns that are known, of the kinds that are known."""
+        if not isinstance(block, TableBlock):
+            refuse(block, "a table with named columns")
         for name, kind in self.kinds.items():
             if name not in block.columns and not block.is_loose:
                 raise DataError(f"{block.source} has no column {name!r}, which the model has learned from. "
@@ -121,18 +127,13 @@ class TableEncoding(Encoding[TableBlock]):
 
     # -- rows
 
-    @property
-    def _is_dense(self) -> bool:
-        """Whether there are no features but the columns of numbers."""
-        return len(self.vocabulary) == len(self.places)
-
     def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
         values = self._values(block)
         flags = self._flags(block, firsts, values)
         self._standardise(values, learn=True)
-        was_dense = self._is_dense and not block.is_loose
+        was_dense = self.is_dense
         fresh = [_Flag.at(firsts[name], name, len(block)) for name in self.columns("number")[len(self.places) :]]
         names = _names([*fresh, *flags], bag)
         if was_dense or fresh or flags:
@@ -142,6 +143,7 @@ class TableEncoding(Encoding[TableBlock]):
         else:
             places, start = self.vocabulary.places(names, learn=True), 0
         self.places = np.concatenate([self.places, places[: len(fresh)]])
+        self.is_dense = bool(was_dense and start == len(block))
         found = [Rows.of(values[:start])] if start else []
         if start < len(block):
             found.append(self._joined(values, flags, bag, places[len(fresh) :])[start:])
@@ -180,6 +182,14 @@ class TableEncoding(Encoding[TableBlock]):
             flags.append(_Flag.of_missing(name, is_missing[:, j], firsts.get(name, 0)))
         return flags
 
+    def _with_known_texts(self, block: TableBlock) -> TableBlock:
+        """A block without texts that the model knows nothing of, unless it may still learn of new columns."""
+        if block.is_loose or not self.kinds:
+            return block
+        columns = {name: column for name, column in block.columns.items()
+                   if not isinstance(column, Texts) or name in self.kinds}  # fmt: skip
+        return replace(block, columns=columns)
+
     def _with_bag(self, block: TableBlock) -> tuple[TableBlock, Bag | None]:
         """A block and the n-grams of its texts. It depends on nothing that has been learned."""
         form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
@@ -210,8 +220,8 @@ class TableEncoding(Encoding[TableBlock]):
     # -- model files
 
     def put(self, section: Section) -> None:
-        section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length,
-                          "kinds": list(self.kinds.values())}  # fmt: skip
+        section.facts |= {"is_dense": self.is_dense, "kinds": list(self.kinds.values())}
+        section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length}
         section.put("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
         section.put("moments", self.moments)
         section.put("places", self.places)
@@ -235,7 +245,10 @@ class TableEncoding(Encoding[TableBlock]):
         n_numbers = kinds.count("number")
         found.moments = section.finite("moments", np.float64, (3, n_numbers))
         section.require((found.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
-        found.places = section.indices("places", (n_numbers,), max(1, len(vocabulary)), np.int32)
+        found.places = section.indices("places", (n_numbers,), len(vocabulary), np.int32)
+        found.is_dense = section.fact("is_dense", bool)
+        is_plain = len(vocabulary) == n_numbers and (found.places == np.arange(n_numbers)).all()
+        section.require(is_plain or not found.is_dense, "its rows cannot be dense")
         return found
 
 
@@ -258,8 +271,10 @@ class _Flag:
 
     @classmethod
     def of_words(cls, name: str, words: Words, first: int) -> _Flag:
-        """The words of a column, a question mark for a missing one; nothing before the column is there."""
+        """The words of a column, a question mark for a missing or empty one; nothing before the column is there."""
         codes = np.where(words.codes < 0, len(words.values), words.codes)
+        if "" in words.values:
+            codes[codes == words.values.index("")] = len(words.values)
         codes[:first] = -1
         return cls.of(f"{name}=", [*words.values, "?"], codes)
 
@@ -292,11 +307,6 @@ def _names(flags: list[_Flag], bag: Bag | None) -> Names:
 def _first_rows(flags: list[_Flag], bag: Bag | None) -> np.ndarray:
     """The rows that bring them first."""
     return np.concatenate([np.empty(0, np.int64), *(flag.rows for flag in flags), *([bag.rows] if bag else [])])
-
-
-def _require_table(block: Block) -> None:
-    if not isinstance(block, TableBlock):
-        refuse(block, "a table with named columns")
 
 
 def _parts(block: TableBlock) -> Iterator[TableBlock]:

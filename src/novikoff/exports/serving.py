@@ -65,7 +65,7 @@ def _require_onnx() -> None:
     try:
         import onnx  # noqa: F401
     except ImportError:
-        raise ModelFileError("To export to ONNX takes the extra onnx: pip install novikoff[onnx]. Or export to JSON, "
+        raise ModelFileError("To export to ONNX takes the extra onnx: pip install 'novikoff[onnx]'. Or export to JSON, "
                              "which takes nothing.") from None  # fmt: skip
 
 

@@ -153,10 +153,10 @@ class JsonLinesReader(Reader[TableBlock]):
         labels = None
         if self.target_name is not None:
             labels = labels_of(columns.pop(self.target_name)) if columns else np.empty(0, object)
-        columns = columns
         block = TableBlock(self.name, found.lines, labels, columns, rejects=found.rejects, is_loose=True)
         for at in range(0, max(len(block), bool(block.rejects)), _ROWS):
-            yield block if len(block) <= _ROWS else _part(block, slice(at, at + _ROWS))
+            # The rejects go with the first rows.
+            yield replace(block[at : at + _ROWS], rejects=[] if at else block.rejects)
 
     def _read(self, piece: Piece) -> _Found:
         """What a piece holds."""
@@ -335,11 +335,3 @@ def _column(cells: list[Any], kind: str) -> Column:
     if kind == "number":
         return np.array([np.nan if cell is None else cell for cell in cells])
     return Texts.of(cells) if kind == "text" else Words.of(cells)
-
-
-def _part(block: TableBlock, part: slice) -> TableBlock:
-    """Some rows of a block; the rejects go with the first."""
-    labels = None if block.labels is None else block.labels[part]
-    columns = {name: column[part] for name, column in block.columns.items()}
-    rejects = [] if part.start else block.rejects
-    return replace(block, lines=block.lines[part], labels=labels, columns=columns, rejects=rejects)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.errors import DataError
@@ -40,7 +40,12 @@ _PLAIN: dict[str, Callable[..., Reader[Any]]] = {"svmlight": SvmlightReader, "vw
 
 
 def open_stream(
-    path: str | os.PathLike[str] | Source, *, format: str | None = None, otherwise: str = "csv", **options: Any
+    path: str | os.PathLike[str] | Source,
+    *,
+    format: str | None = None,
+    otherwise: str = "csv",
+    hints: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Reader[Any]:
     """Open a file, or standard input for "-", with the reader for its format.
 
@@ -52,6 +57,8 @@ def open_stream(
         read.
     otherwise : str
         The format if neither the extension nor the first lines tell.
+    hints : dict, optional
+        Options for those formats that take them.
     **options
         Passed on: `bad_rows`; for tables `target`, `drop` and `types`; for csv and tsv also `header` and `delimiter`.
         `target=False` says that labels do not matter.
@@ -75,6 +82,7 @@ def open_stream(
     try:
         format = format or _by_name(source) or _by_content(source) or otherwise
         _require_taken(source.name, format, options)
+        options = {name: value for name, value in (hints or {}).items() if _is_taken(format, name, value)} | options
         return _reader(path, source, format, options)
     except BaseException:
         source.close()
@@ -127,12 +135,20 @@ def _first_lines(source: Source) -> str:
     return b"".join(lines).decode(errors="replace")
 
 
+def _is_taken(format: str, option: str, value: Any) -> bool:
+    """Whether an option makes sense for a format, or has not been set; that labels do not matter can be said of any."""
+    return (
+        option not in _NOT_TAKEN.get(format, ((), ""))[0] or value in (None, ()) or (option, value) == ("target", False)
+    )
+
+
 def _require_taken(name: str, format: str, options: dict[str, Any]) -> None:
     """No options that make no sense for a format; they are taken out if they have not been set."""
     not_taken, why = _NOT_TAKEN.get(format, ((), ""))
-    given = [option for option in not_taken if options.get(option) not in (None, ())]
+    given = [option for option in not_taken if not _is_taken(format, option, options.get(option, ()))]
     for option in not_taken:
-        options.pop(option, None)
+        if option != "target" or options.get(option) is not False:
+            options.pop(option, None)
     if given:
         raise DataError(
             f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv."

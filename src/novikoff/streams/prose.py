@@ -26,7 +26,7 @@ class ProseReader(Reader[TableBlock]):
     ----------
     source : Source or path or "-"
     target : None or False or "label"
-        False if labels do not matter: then lines may be texts alone. They are if one of the first lines has no tab.
+        False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
     types : dict, optional
         Cannot be but {"label": "word", "text": "text"}.
     bad_rows : {"stop", "skip"}
@@ -64,7 +64,7 @@ class ProseReader(Reader[TableBlock]):
         n_rows, has_labels = 0, self.target_name is not None
         for piece in pieces_of(self.source):
             lines = _Lines(piece)
-            has_labels = has_labels or (not n_rows and bool(len(lines.tabs)) and bool((lines.tabs >= 0).all()))
+            has_labels = has_labels or (not n_rows and bool((lines.tabs[:1] >= 0).any()))
             block, error = self._block(piece, lines, has_labels)
             n_rows += len(block) + len(block.rejects)
             if len(block) or block.rejects:
@@ -76,14 +76,14 @@ class ProseReader(Reader[TableBlock]):
 
     def _block(self, piece: Piece, lines: _Lines, has_labels: bool) -> tuple[TableBlock, DataError | None]:
         """The rows of a piece, as far as the first error, and that error."""
-        rejects = [Reject(line, str(error), text) for line, error, text in self._wrong(piece, lines, has_labels)]
+        rejects = [Reject(line, str(error), text) for line, error, text in self._wrong(piece, lines)]
         bad = np.isin(lines.numbers, [reject.line for reject in rejects])
         error = None
         if rejects and self.bad_rows == "stop":
             bad[bad.argmax() :] = True
             error, rejects = DataError(rejects[0].reason), []
         kept = np.flatnonzero(~bad)
-        begins = lines.tabs + 1 if has_labels else lines.begins
+        begins = np.where(has_labels & (lines.tabs >= 0), lines.tabs + 1, lines.begins)
         texts = Texts(np.frombuffer(piece.text, np.uint8), np.column_stack([begins, lines.ends])[kept].astype(np.int32))
         labels = None
         if self.target_name is not None:
@@ -91,18 +91,17 @@ class ProseReader(Reader[TableBlock]):
             labels = np.array([piece.text[begin:tab].decode().strip() for begin, tab in ends], object)
         return TableBlock(self.name, lines.numbers[kept], labels, {"text": texts}, rejects=rejects), error
 
-    def _wrong(
-        self, piece: Piece, lines: _Lines, has_labels: bool
-    ) -> Generator[tuple[int, DataError, bytes], None, None]:
+    def _wrong(self, piece: Piece, lines: _Lines) -> Generator[tuple[int, DataError, bytes], None, None]:
         """The lines that cannot be read, and why."""
+        needs_labels = self.target_name is not None
         is_sound = is_text(piece.text) and 0 not in piece.text
-        lacks = ((lines.tabs < 0) | (np.frombuffer(piece.text, np.uint8)[lines.begins] <= _BLANK)) & has_labels
+        lacks = ((lines.tabs < 0) | (np.frombuffer(piece.text, np.uint8)[lines.begins] <= _BLANK)) & needs_labels
         for row in np.flatnonzero(lacks) if is_sound else range(len(lines.begins)):
             begin, end, tab, number = (int(of[row]) for of in (lines.begins, lines.ends, lines.tabs, lines.numbers))
             text, place = bytes(piece.text[begin:end]), f"{self.name}:{number}"
             try:
                 shown = require_text(text, place)
-                if has_labels and (tab < 0 or not piece.text[begin:tab].strip()):
+                if needs_labels and (tab < 0 or not piece.text[begin:tab].strip()):
                     raise DataError(f"{place}:1: expected a label, a tab and a text, found {shown[:40]!r}. Correct it, "
                                     "or pass over such rows.")  # fmt: skip
             except DataError as error:

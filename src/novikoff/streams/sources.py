@@ -18,9 +18,10 @@ from typing import Any, Self
 
 from novikoff.errors import DataError
 
-__all__ = ["CHUNK", "Source", "open_source"]
+__all__ = ["CHUNK", "STANDARD_INPUT", "Source", "open_source"]
 
 CHUNK = 1 << 21  # bytes: large beside the cost of a call, small beside memory
+STANDARD_INPUT = "standard input"
 _PACKED_CHUNK = 1 << 18
 
 Read = Callable[[int], bytes]
@@ -140,9 +141,9 @@ def _standard_input(chunk: int) -> Source:
         handle = sys.stdin.fileno()
     except (OSError, ValueError):  # a stand-in, as in tests
         stream: Any = sys.stdin.buffer
-        return Source("standard input", getattr(stream, "read1", stream.read), chunk=chunk)
+        return Source(STANDARD_INPUT, getattr(stream, "read1", stream.read), chunk=chunk)
     is_steady = stat.S_ISREG(os.fstat(handle).st_mode)
-    return Source("standard input", lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
+    return Source(STANDARD_INPUT, lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
 
 
 class _Counted:

@@ -37,6 +37,8 @@ class SvmlightReader(LineReader[SparseBlock]):
     Parameters
     ----------
     source : Source or path or "-"
+    target : None or False
+        False if labels do not matter and may be missing.
     bad_rows : {"stop", "skip"}
         What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
         the block's `rejects`.
@@ -55,12 +57,13 @@ class SvmlightReader(LineReader[SparseBlock]):
 
     _only = "blank lines and comments"
 
-    def __init__(self, source: Source | str, *, bad_rows: str = "stop") -> None:
+    def __init__(self, source: Source | str, *, target: bool | None = None, bad_rows: str = "stop") -> None:
         super().__init__(source, bad_rows)
         self._width = 0
+        self._needs_labels = target is not False
 
     def _room(self, piece: Piece, at: int) -> _Room:
-        return _Room.beside(piece.text, at)
+        return _Room.beside(piece.text, at, self._needs_labels)
 
     def _in_turn(self, block: SparseBlock) -> SparseBlock:
         """The same block, at least as wide as those before it."""
@@ -78,14 +81,15 @@ class _Room:
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
+    needs_labels: bool
 
     @classmethod
-    def beside(cls, text: bytearray, at: int) -> _Room:
+    def beside(cls, text: bytearray, at: int, needs_labels: bool) -> _Room:
         """Enough for what a text holds, if it is not more rows than a block has."""
         n = min((len(text) - at) // _ROW + 1, _ROWS)
         most = (len(text) - at) // _PAIR + 1
         room = cls(np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int32),
-                   np.empty(most, np.int32), np.empty(most))  # fmt: skip
+                   np.empty(most, np.int32), np.empty(most), needs_labels)  # fmt: skip
         room.indptr[0] = 0
         return room
 
@@ -97,7 +101,7 @@ class _Room:
         return svmlight_rows(text, at, line, row, powers(), *self.arrays)
 
     def put(self, row: int, line: int, at: int, asked: bytes, place: str) -> bool:
-        found = row_of_line(asked, place)
+        found = row_of_line(asked, place, needs_label=self.needs_labels)
         if found is None:
             return False
         label, indices, values = found
@@ -116,8 +120,9 @@ class _Room:
         return SparseBlock(name, self.lines[:n], self.labels[:n], rows, rejects=rejects)
 
 
-def row_of_line(text: bytes, place: str) -> tuple[float, list[int], list[float]] | None:
-    """The label, the indices in ascending order and the values of a line; None if it has no row.
+def row_of_line(text: bytes, place: str, *, needs_label: bool = True) -> tuple[float, list[int], list[float]] | None:
+    """The label, the indices in ascending order and the values of a line; None if it has no row. If it needs no label
+    and has none, that is 0.
 
     Examples
     --------
@@ -128,6 +133,8 @@ def row_of_line(text: bytes, place: str) -> tuple[float, list[int], list[float]]
     words = re.split("[ \t\r\n]+", require_text(text, place).partition("#")[0].strip(" \t\r\n"))
     if words == [""]:
         return None
+    if not needs_label and ":" in words[0]:
+        words.insert(0, "0")
     if not NUMBER.fullmatch(words[0]) or not abs(float(words[0])) < LARGEST:
         raise DataError(f"{place}:1: expected a number as label, found {words[0][:40]!r}. Rows are label index:value "
                         "..., with classes as numbers, such as 1 and -1.")  # fmt: skip

@@ -78,6 +78,10 @@ class Encoding(ABC, Generic[B]):
         """How many names there are."""
 
     @abstractmethod
+    def require(self, block: B) -> None:
+        """Raise a DataError if a block is not of the kind that was met before."""
+
+    @abstractmethod
     def learn(self, block: B) -> Iterator[Rows]:
         """The rows of a block, in one piece or several, taking in what is new in each when it is asked for."""
 
