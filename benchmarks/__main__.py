@@ -24,7 +24,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, certify, fresh, growth, online, progressive, streams  # noqa: E402
+from benchmarks import batch, certify, fresh, growth, kernel, online, progressive, streams, tagging  # noqa: E402
 from benchmarks.measure import Line, Options  # noqa: E402
 
 BENCHMARKS = {
@@ -35,6 +35,8 @@ BENCHMARKS = {
     **certify.BENCHMARKS,
     **streams.BENCHMARKS,
     **progressive.BENCHMARKS,
+    **tagging.BENCHMARKS,
+    **kernel.BENCHMARKS,
 }
 
 _STYLES = {"ok": "green", "missed": "bold red", "differs": "bold red", "skipped": "yellow"}

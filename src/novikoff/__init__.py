@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KernelPerceptron": "novikoff.estimators",
+    "KernelRegressor": "novikoff.estimators",
     "Perceptron": "novikoff.estimators",
     "FewestErrors": "novikoff.theory.fewest",
     "Inseparable": "novikoff.theory.certificates",
@@ -27,6 +29,7 @@ _HOMES = {
     "MistakeBound": "novikoff.theory.bounds",
     "PlaneDisplay": "novikoff.plots",
     "Separable": "novikoff.theory.certificates",
+    "SequenceTagger": "novikoff.structured",
     "Verdicts": "novikoff.theory.certificates",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest",
@@ -40,6 +43,7 @@ _HOMES = {
     "Rows": "novikoff.rows",
     "State": "novikoff.state",
     "StreamModel": "novikoff.online",
+    "StructuredPerceptron": "novikoff.structured",
     "errors": "",
     "hypotheses": "",
     "rules": "",
@@ -48,6 +52,8 @@ _HOMES = {
 __all__ = [
     "FewestErrors",
     "Inseparable",
+    "KernelPerceptron",
+    "KernelRegressor",
     "Learner",
     "Ledger",
     "LedgerDisplay",
@@ -56,8 +62,10 @@ __all__ = [
     "PlaneDisplay",
     "Rows",
     "Separable",
+    "SequenceTagger",
     "State",
     "StreamModel",
+    "StructuredPerceptron",
     "Verdicts",
     "__version__",
     "certify",
@@ -89,7 +97,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from novikoff import errors, hypotheses, rules
-    from novikoff.estimators import Perceptron
+    from novikoff.estimators import KernelPerceptron, KernelRegressor, Perceptron
     from novikoff.learner import Learner
     from novikoff.ledger import Ledger
     from novikoff.loading import load
@@ -98,6 +106,7 @@ if TYPE_CHECKING:
     from novikoff.rows import Rows
     from novikoff.state import State
     from novikoff.streams.opening import open_stream
+    from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
     from novikoff.theory.fewest import FewestErrors, fewest_errors

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from novikoff import online, store
 from novikoff.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from novikoff.estimators import Perceptron
+    from novikoff.estimators import KernelPerceptron, Perceptron
+    from novikoff.structured import SequenceTagger
 
 __all__ = ["load"]
 
 
 def load(
-    path: str | os.PathLike[str], *, rule: Callable[[float, float], float] | None = None
-) -> Perceptron | online.StreamModel:
+    path: str | os.PathLike[str], *, rule: Callable[[float, float], float] | None = None,
+    kernel: Callable[[Any, Any], Any] | None = None, attributes: Mapping[str, Any] | None = None,
+) -> KernelPerceptron | Perceptron | SequenceTagger | online.StreamModel:  # fmt: skip
     """Read a learner that `save` or `novikoff learn` has written.
 
     It is equal to the one that was saved, and goes on learning as that would have, to the last bit. Nothing in the file
@@ -28,10 +30,14 @@ def load(
     path : str or path
     rule : callable, optional
         The rule it was trained by, if that is a function of one's own: a file holds no code.
+    kernel : callable, optional
+        The kernel, likewise.
+    attributes : dict of functions, optional
+        The attributes of one's own that a tagger was trained with, likewise.
 
     Returns
     -------
-    Perceptron or StreamModel
+    Perceptron, KernelPerceptron, SequenceTagger or StreamModel
 
     Examples
     --------
@@ -49,6 +55,18 @@ def load(
         if rule is not None:
             raise ModelFileError(f"{os.fspath(path)} knows its rule; rule= is only for models trained by a function.")
         return online.StreamModel.taken(root, path)
-    from novikoff.estimators import estimator_of
+    if kind == "tagger":
+        from novikoff.structured.saved import taken
 
+        return taken(root, path, attributes)
+    from novikoff.estimators import estimator_of, kernel_estimator_of
+    from novikoff.potential import files
+
+    if kind == files.KIND:
+        if rule is not None:
+            raise ModelFileError(f"{os.fspath(path)} holds a kernel perceptron, which has no other rule.")
+        return kernel_estimator_of(files.taken(path, root, kernel), path)
+    if kernel is not None:
+        raise ModelFileError(f"{os.fspath(path)} holds a model without a kernel; kernel= is only for those trained "
+                             "with a function.")  # fmt: skip
     return estimator_of(store.taken(path, kind, root, rule), path)

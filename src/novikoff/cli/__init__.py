@@ -14,6 +14,7 @@ from novikoff.cli.demo import demo
 from novikoff.cli.export import export
 from novikoff.cli.inspect import inspect
 from novikoff.cli.learn import learn
+from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
 __all__ = ["main"]
@@ -44,5 +45,5 @@ def main() -> None:
     """
 
 
-for _command in (certify, convert, demo, export, inspect, learn, predict, test):
+for _command in (certify, convert, demo, export, inspect, learn, predict, tag, test):
     main.add_command(_command)

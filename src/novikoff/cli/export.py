@@ -71,11 +71,17 @@ def export(model: Path, output: str, to: str | None) -> None:
     """
     format = _format(output, to)
     require_apart({"--output": output}, [model])
+    from novikoff.errors import ModelFileError
+    from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
     from novikoff.loading import load
+    from novikoff.online import StreamModel
     from novikoff.writing.outputs import opened_output
 
     found = load(model)
+    if not isinstance(found, (Perceptron, StreamModel)):
+        raise ModelFileError(f"{model} holds a {type(found).__name__}, which is no list of weights by feature; "
+                             "only models of Perceptron and of novikoff learn are exported.")  # fmt: skip
     content = to_json(found).encode() if format == "json" else to_onnx(found).SerializeToString()
     with opened_output(output) as file:
         file.write(content)

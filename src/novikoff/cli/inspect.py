@@ -28,12 +28,15 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
 
 
 def _facts(model: StreamModel, top: int) -> dict[str, Any]:
+    from novikoff.cli.tested import shown
+
     learner, ledger = model.model.learner, model.ledger
+    labels = shown(model.labels)
     return {
         "rule": type(learner.rule).__name__,
         "hypothesis": type(learner.hypothesis).__name__.lower(),
         "fit_intercept": learner.fit_intercept,
-        "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in model.labels],
+        "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
         "features": len(model.names),
         "rows_read": model.rows_read,
         "examples": ledger.examples,
@@ -41,8 +44,15 @@ def _facts(model: StreamModel, top: int) -> dict[str, Any]:
         "radius": ledger.radius,
         "norm": ledger.norm,
         "margin_at_most": ledger.margin_at_most,
-        "heaviest": [{"label": str(label), "weights": dict(weights)} for label, weights in model.heaviest(top)],
+        "heaviest": [{"label": str(label), "weights": dict(weights)} for label, weights in _heaviest(model, top)],
     }
+
+
+def _heaviest(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, float]]]]:
+    from novikoff.cli.tested import shown
+
+    found = model.heaviest(top)
+    return list(zip(shown([label for label, _ in found]), [weights for _, weights in found], strict=True))
 
 
 def _words(model: StreamModel, top: int) -> str:
@@ -52,6 +62,6 @@ def _words(model: StreamModel, top: int) -> str:
              f"features: {facts['features']:,}",
              *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
              "", repr(model.ledger)]  # fmt: skip
-    for label, weights in model.heaviest(top):
+    for label, weights in _heaviest(model, top):
         lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
     return "\n".join(lines)

@@ -200,6 +200,8 @@ def _blocks(
                     to_pass_over[where] = left - known
                     if not left or known < len(block):
                         yield _rest(block, known, is_first_turn=not turn)
+                if turn == passes - 1 and to_pass_over.get(where):
+                    say(f"{reader.name} has {to_pass_over[where]:,} rows fewer than the model has read of it.")
 
 
 def _rest(block: Block, known: int, *, is_first_turn: bool) -> Block:

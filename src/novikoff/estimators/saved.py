@@ -6,9 +6,11 @@ import os
 
 from novikoff import store
 from novikoff.errors import ModelFileError
+from novikoff.estimators.kernel import KernelPerceptron
 from novikoff.estimators.perceptron import Perceptron
+from novikoff.potential.files import SavedKernel
 
-__all__ = ["estimator_of"]
+__all__ = ["estimator_of", "kernel_estimator_of"]
 
 
 def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron:
@@ -18,6 +20,18 @@ def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron
                              "novikoff cannot make.")  # fmt: skip
     try:
         found = Perceptron(**saved.parameters)
+        found._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error
+    found._model = saved.model
+    found.__dict__.update(saved.fitted)
+    return found
+
+
+def kernel_estimator_of(saved: SavedKernel, path: str | os.PathLike[str]) -> KernelPerceptron:
+    """The same for a kernel perceptron."""
+    try:
+        found = KernelPerceptron(**saved.parameters)
         found._validate_params()
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error

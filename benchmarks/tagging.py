@@ -1,0 +1,224 @@
+"""Taggers: against CRFsuite's averaged perceptron on CoNLL-2000 chunks, and NLTK's tagger on the English Web Treebank.
+
+Both read their sentences from $NOVIKOFF_DATA, a folder with conll2000/ and en_ewt/. The peers take many seconds, so
+they run once; ours is the best of several. Times are from sentences in memory to a model, what a user waits for:
+features are made on both sides. Without the data or a peer, a line says so instead.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import novikoff as nk
+from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
+from novikoff.structured.columns import SentenceFile
+from novikoff.structured.outcome import Outcome, outcome_of
+from novikoff.structured.spans import SpanCounts
+
+PASSES = 10
+
+# Those of CRFsuite's own example for this task, and of the figures in its documentation.
+_WORDS = ["word[-2]", "word[-1]", "word[0]", "word[1]", "word[2]", "word[-1]+word[0]", "word[0]+word[1]"]
+_POS = ["pos[-2]", "pos[-1]", "pos[0]", "pos[1]", "pos[2]"]
+_PAIRS = ["pos[-2]+pos[-1]", "pos[-1]+pos[0]", "pos[0]+pos[1]", "pos[1]+pos[2]"]
+NINETEEN = [*_WORDS, *_POS, *_PAIRS, "pos[-2]+pos[-1]+pos[0]", "pos[-1]+pos[0]+pos[1]", "pos[0]+pos[1]+pos[2]"]
+
+Corpus = tuple[list[list[Any]], list[list[str]]]
+
+
+def _file(*parts: str) -> Path | None:
+    found = Path(os.environ.get("NOVIKOFF_DATA", "nowhere"), *parts)
+    return found if found.is_file() else None
+
+
+def _read(path: Path, tag: int, used: list[int]) -> Corpus:
+    with SentenceFile(path) as file:
+        rows = [sentence.rows for sentence in file]
+    words = [[row[used[0]] if len(used) == 1 else tuple(row[k] for k in used) for row in own] for own in rows]
+    return words, [[row[tag] for row in own] for own in rows]
+
+
+def _skipped(work: str, peer: str, target: Any, why: str) -> list[Line]:
+    return [Line(work, peer, target, note=why)]
+
+
+# -- CoNLL-2000
+
+
+def _chunks() -> tuple[Corpus, Corpus] | None:
+    train, test = _file("conll2000", "train.txt.gz"), _file("conll2000", "test.txt.gz")
+    return (_read(train, 2, [0, 1]), _read(test, 2, [0, 1])) if train and test else None
+
+
+def _some(corpus: Corpus, n: int) -> Corpus:
+    return corpus[0][:n], corpus[1][:n]
+
+
+def _crfsuite_features(sentence: list[tuple[str, str]]) -> list[list[str]]:
+    """The same templates as CRFsuite's users write them: names of features, as text."""
+    parts = [[(cell.partition("[")[0] == "pos", int(cell.partition("[")[2][:-1])) for cell in name.split("+")]
+             for name in NINETEEN]  # fmt: skip
+    found = []
+    for i in range(len(sentence)):
+        own = []
+        for name, cells in zip(NINETEEN, parts, strict=True):
+            values = [sentence[i + at][column] if 0 <= i + at < len(sentence) else f"_B{at}" for column, at in cells]
+            own.append(f"{name}={'|'.join(values)}")
+        found.append(own)
+    return found
+
+
+def _crfsuite_model(train: Corpus, path: str) -> None:
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="ap", verbose=False)
+    trainer.set_params({"max_iterations": PASSES})
+    features = [_crfsuite_features(sentence) for sentence in train[0]]  # all of them first, as its tutorial does
+    for own, tags in zip(features, train[1], strict=True):
+        trainer.append(own, tags)
+    trainer.train(path)
+
+
+def _ours(train: Corpus, templates: Any) -> nk.SequenceTagger:
+    return nk.SequenceTagger(templates, max_iter=PASSES).fit(*train)
+
+
+def _f1(tags: list[list[str]], guesses: list[list[str]]) -> float:
+    counts = SpanCounts()
+    for own, guessed in zip(tags, guesses, strict=True):
+        counts.add(own, guessed)
+    return counts.scores()[2] or 0.0
+
+
+def chunking(options: Options) -> list[Line]:
+    work, peer = f"chunking, 19 templates, {PASSES} passes: sentences to model", "python-crfsuite ap"
+    corpora = _chunks()
+    if corpora is None:
+        return _skipped(work, peer, at_least(10), "set NOVIKOFF_DATA to a folder with conll2000/")
+    train, test = _some(corpora[0], options.size(10**9, 1000)), corpora[1]
+    return [*_against_crfsuite(work, peer, train, test, options), *_best_chunker(train, test, options)]
+
+
+def _against_crfsuite(work: str, peer: str, train: Corpus, test: Corpus, options: Options) -> Iterator[Line]:
+    tokens = sum(map(len, test[0]))
+    tagger = _ours(train, NINETEEN)
+    ours = best_of(lambda: _ours(train, NINETEEN), options.repeats)
+    score = _f1(test[1], tagger.predict(test[0]))
+    apply = best_of(lambda: tagger.predict(test[0]), options.repeats)
+    yield Line("the same: tokens tagged in a second", "500,000", at_least(5e5, " /s"), tokens / apply)
+    try:
+        import pycrfsuite
+    except ImportError:
+        yield from _skipped(work, peer, at_least(10), f"pip install python-crfsuite; ours {ours:.2f} s, F1 {score:.4f}")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "chunks.crfsuite"))
+        theirs = seconds(lambda: _crfsuite_model(train, path))
+        model = pycrfsuite.Tagger()
+        model.open(path)
+
+        def tag() -> list[list[str]]:
+            return [model.tag(_crfsuite_features(sentence)) for sentence in test[0]]
+
+        their_score, their_apply = _f1(test[1], tag()), seconds(tag)
+        model.close()
+    yield Line(work, peer, at_least(10), theirs / ours, Times(theirs, ours), (their_score, score),
+               "span F1", is_sound=score >= their_score)  # fmt: skip
+    yield Line("the same: tagging the test set", peer, at_least(10), their_apply / apply, Times(their_apply, apply))
+    mine, other = _peak("ours", options), _peak("crfsuite", options)
+    yield Line("the same: peak memory of training", peer, at_most(0.25), mine / other,
+               note=f"{other / 1e6:,.0f} MB / {mine / 1e6:,.0f} MB, whole processes with their sentences")  # fmt: skip
+
+
+def _best_chunker(train: Corpus, test: Corpus, options: Options) -> Iterator[Line]:
+    tagger = _ours(train, "chunk")
+    f1 = _f1(test[1], tagger.predict(test[0]))
+    yield Line('chunking, templates="chunk": F1', "published: 93.5-93.75", at_least(93.8, " F1"), 100 * f1)
+    yield from _file_of(tagger, "chunking")
+
+
+def _file_of(tagger: nk.SequenceTagger, what: str) -> Iterator[Line]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.nk")
+        tagger.save(path)
+        yield Line(f"{what}: model file", "itself", at_most(25, " MB"), path.stat().st_size / 1e6)
+        yield Line(f"{what}: loading it", "itself", at_most(0.2, " s"), best_of(lambda: nk.load(path), 3))
+
+
+def _peak(side: str, options: Options) -> float:
+    """Bytes, at most, of a process that reads the chunks and learns from them."""
+    command = [sys.executable, "-m", "benchmarks.tagging", side, str(options.size(10**9, 1000))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[-1])
+
+
+# -- the English Web Treebank
+
+
+def _treebank() -> tuple[Corpus, Corpus] | None:
+    train, test = _file("en_ewt", "train.conllu.gz"), _file("en_ewt", "test.conllu.gz")
+    return (_read(train, 3, [1]), _read(test, 3, [1])) if train and test else None
+
+
+def parts_of_speech(options: Options) -> list[Line]:
+    work, peer = f'UPOS of EWT, templates="pos", {PASSES} passes', "NLTK PerceptronTagger"
+    corpora = _treebank()
+    if corpora is None:
+        return _skipped(work, peer, at_least(30), "set NOVIKOFF_DATA to a folder with en_ewt/")
+    train, test = _some(corpora[0], options.size(10**9, 500)), corpora[1]
+    tagger = _ours(train, "pos")
+    ours = best_of(lambda: _ours(train, "pos"), options.repeats)
+    apply = best_of(lambda: tagger.predict(test[0]), options.repeats)
+    found = outcome_of(tagger, *test)
+    lines = list(_file_of(tagger, "UPOS of EWT"))
+    try:
+        from nltk.tag.perceptron import PerceptronTagger
+    except ImportError:
+        why = f"pip install nltk; ours {ours:.2f} s, accuracy {found.accuracy:.4f}"
+        return [*lines, *_skipped(work, peer, at_least(30), why)]
+    return [*lines, *_against_nltk(work, peer, PerceptronTagger(load=False), train, test, ours, apply, found)]
+
+
+def _against_nltk(
+    work: str, peer: str, nltk: Any, train: Corpus, test: Corpus, ours: float, apply: float, found: Outcome
+) -> Iterator[Line]:
+    pairs = [list(zip(words, tags, strict=True)) for words, tags in zip(*train, strict=True)]
+    theirs = _once(lambda: nltk.train(pairs, nr_iter=PASSES))
+    guesses: list[str] = []
+    their_apply = _once(lambda: guesses.extend(tag for own in test[0] for _, tag in nltk.tag(own)))
+    right = sum(map(str.__eq__, guesses, chain.from_iterable(test[1])))
+    score = right / len(guesses)
+    yield Line(work, peer, at_least(30), theirs / ours, Times(theirs, ours), (score, found.accuracy), "accuracy",
+               is_sound=found.accuracy >= score + 0.005)  # fmt: skip
+    yield Line("the same: tagging the test set", peer, at_least(50), their_apply / apply, Times(their_apply, apply))
+
+
+def _once(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+BENCHMARKS: dict[str, Benchmark] = {"chunking": chunking, "parts-of-speech": parts_of_speech}
+
+
+if __name__ == "__main__":
+    _found = _chunks()
+    assert _found is not None, "set NOVIKOFF_DATA"
+    _train = _some(_found[0], int(sys.argv[2]))
+    with tempfile.TemporaryDirectory() as _folder:
+        if sys.argv[1] == "ours":
+            _ours(_train, NINETEEN)
+        else:
+            _crfsuite_model(_train, str(Path(_folder, "m")))
+    # Not getrusage, whose peak is inherited from the process that started this one.
+    _peaks = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+    print(1024 * int(_peaks[0].split()[1]))

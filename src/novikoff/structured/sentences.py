@@ -1,0 +1,112 @@
+"""Sentences as a user passes them -> tokens as numbers, validated once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.structured.words import Words
+
+__all__ = ["Sentence", "Tokens", "as_list", "default_columns", "flat_tags", "tokens_of", "width_of"]
+
+Sentence = Sequence[Any]  # of words, or of rows of cells
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of all sentences, one after another: types[i, c] is the number of the word in column c; sentence s
+    begins at starts[s] and ends before starts[s + 1]."""
+
+    types: np.ndarray
+    starts: np.ndarray
+
+    @property
+    def longest(self) -> int:
+        return int(np.diff(self.starts).max(initial=0))
+
+
+def as_list(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """The sentences as a list; text where sentences should be is refused."""
+    if isinstance(sentences, str):
+        raise DataError("sentences is one string. Pass a list of sentences, each a list of words.")
+    found = sentences if isinstance(sentences, list) else list(sentences)
+    for number, sentence in enumerate(found):
+        if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
+            raise DataError(f"Sentence {number} is {_short(sentence)}, not a list of words. Split it first: "
+                            "text.split() will do for a start.")  # fmt: skip
+    return found
+
+
+def width_of(sentences: list[Sentence]) -> int | None:
+    """How many columns there are, 1 if tokens are words; None if there are no tokens."""
+    first = next(chain.from_iterable(sentences), None)
+    if first is None:
+        return None
+    return 1 if isinstance(first, str) else len(first) if isinstance(first, (tuple, list)) else _refuse(first)
+
+
+def _refuse(token: Any) -> int:
+    raise DataError(f"A token is {_short(token)}, of type {type(token).__name__}. Tokens are words, or rows of cells "
+                    "such as ('dogs', 'NNS').")  # fmt: skip
+
+
+def default_columns(width: int) -> tuple[str, ...]:
+    """What columns are called if nobody says."""
+    return ("word", "pos", *(f"column{k}" for k in range(2, width)))[:width]
+
+
+def tokens_of(sentences: list[Sentence], words: Words, n_columns: int) -> Tokens:
+    """Look up every cell."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    if not starts[-1]:
+        return Tokens(np.empty((0, n_columns), np.int32), starts)
+    width = width_of(sentences)
+    if width != n_columns:
+        raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'} where {n_columns} were expected.")
+    tokens = chain.from_iterable(sentences)
+    if n_columns == 1 and isinstance(next(chain.from_iterable(sentences)), str):
+        return Tokens(words.numbers(tokens).reshape(-1, 1), starts)
+    try:
+        sizes = np.fromiter(map(len, tokens), np.int64, int(starts[-1]))
+    except TypeError as error:
+        raise DataError("Some tokens are rows of cells, and some are not.") from error
+    if (sizes != n_columns).any():
+        raise _ragged(starts, sizes, n_columns)
+    cells = chain.from_iterable(chain.from_iterable(sentences))
+    return Tokens(words.numbers(cells).reshape(-1, n_columns), starts)
+
+
+def _ragged(starts: np.ndarray, sizes: np.ndarray, n_columns: int) -> DataError:
+    at = int(np.flatnonzero(sizes != n_columns)[0])
+    sentence = int(np.searchsorted(starts, at, "right")) - 1
+    return DataError(f"Token {at - int(starts[sentence])} of sentence {sentence} has {int(sizes[at])} columns where "
+                     f"{n_columns} were expected.")  # fmt: skip
+
+
+def flat_tags(sentences: list[Sentence], tags: Iterable[Sequence[Any]]) -> list[Any]:
+    """The tags of all tokens, one after another; a DataError where there are more or fewer than tokens."""
+    tags = tags if isinstance(tags, list) else list(tags)
+    if len(tags) != len(sentences):
+        raise DataError(f"There are {len(sentences):,} sentences, but tags for {len(tags):,}.")
+    for number, (sentence, own) in enumerate(zip(sentences, tags, strict=True)):
+        if isinstance(own, str) or not hasattr(own, "__len__"):
+            raise DataError(f"The tags of sentence {number} are {_short(own)}, not a list.")
+        if len(sentence) != len(own):
+            raise DataError(f"Sentence {number} has {len(sentence)} tokens, but {len(own)} tags.")
+    flat = list(chain.from_iterable(tags))
+    try:
+        set(flat)
+    except TypeError as error:
+        raise DataError(f"Tags must be text, or something else that can be a key of a dict: {error}.") from error
+    return flat
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

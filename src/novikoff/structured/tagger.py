@@ -1,0 +1,337 @@
+"""SequenceTagger: Collins' averaged perceptron for chains of tags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.kernels import chains as kernels
+from novikoff.structured.account import SentenceLedger
+from novikoff.structured.attributes import Attribute
+from novikoff.structured.chain import Chain, Lesson
+from novikoff.structured.features import Program
+from novikoff.structured.sentences import Sentence, Tokens, as_list, default_columns, flat_tags, tokens_of, width_of
+from novikoff.structured.templates import Templates, TemplateSource, parse, source_of
+
+__all__ = ["SequenceTagger"]
+
+_AT_ONCE = 4096  # sentences tagged in one go: bounds the memory for their features
+_STRANGERS = 1 << 18  # words met while tagging that are remembered for the next time
+
+
+class SequenceTagger:
+    """Tags every token of a sentence, all at once: the chain of tags that fits best wins.
+
+    On every sentence x with tags y, with phi counting its features by tag and its pairs of neighbouring tags:
+
+        y^ = argmax over all chains z of <w, phi(x, z)>        exactly, by Viterbi's algorithm
+        if y^ != y:   w <- w + phi(x, y) - phi(x, y^)
+
+    If some unit vector prefers every right chain by a margin gamma, there are at most (R / gamma)^2 mistakes over any
+    number of passes, however many chains there are. Weights are whole numbers, and nothing is rounded.
+
+    Parameters
+    ----------
+    templates : str, path or list of str
+        Which features a token has: "pos", "chunk" or "ner", templates such as "word[-1]+word[0]", or a file of them,
+        also one of CRF++; see `novikoff.structured.templates`. "chunk" needs a column "pos".
+    max_iter : int
+        Most passes over the sentences. `fit` ends early if a pass makes no mistake.
+    hypothesis : {"averaged", "last"}
+        Which weights answer: the mean of those after every sentence, or the last ones.
+    order : {"shuffled", "given"}
+        Of the sentences in each pass of `fit`; `partial_fit` takes them as given.
+    random_state : int
+        Seed of the shuffling.
+    hash_bits : int, optional
+        Tell features apart by so many bits of their hash only, so that there are at most 2^hash_bits. Memory then has a
+        bound, for streams without end, but nothing has a name. Without, all 64 bits count.
+    columns : sequence of str, optional
+        What the cells of a token are called. By default word, pos, column2, column3, ...
+    attributes : dict of functions, optional
+        Attributes of your own for templates: functions from the text of a cell to text, True, or None for nothing.
+
+    Attributes
+    ----------
+    tags_ : list
+        The tags met, in the order in which they came.
+    ledger_ : SentenceLedger
+        The account of mistakes.
+    n_features_ : int
+        Features that have weights; those that were never part of an update have none.
+
+    References
+    ----------
+    M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002.
+
+    Examples
+    --------
+    >>> import novikoff as nk
+    >>> sentences = [["the", "dog", "barks"], ["a", "dog", "sleeps"], ["dogs", "bark"]]
+    >>> tags = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"]]
+    >>> tagger = nk.SequenceTagger(templates="pos", max_iter=10).fit(sentences, tags)
+    >>> tagger.predict([["a", "dog", "barks"]])
+    [['DET', 'NOUN', 'VERB']]
+    >>> tagger.score(sentences, tags)
+    1.0
+    """
+
+    def __init__(
+        self, templates: str | os.PathLike[str] | Iterable[str] | TemplateSource = "pos", *, max_iter: int = 10,
+        hypothesis: str = "averaged", order: str = "shuffled", random_state: int = 0, hash_bits: int | None = None,
+        columns: Sequence[str] | None = None, attributes: Mapping[str, Attribute] | None = None,
+    ) -> None:  # fmt: skip
+        self.templates = source_of(templates)
+        self.max_iter = _whole("max_iter", max_iter, 1, 2**31)
+        self.hypothesis = _one_of("hypothesis", hypothesis, ("averaged", "last"))
+        self.order = _one_of("order", order, ("shuffled", "given"))
+        self.random_state = _whole("random_state", random_state, 0, 2**32 - 1)
+        self.hash_bits = None if hash_bits is None else _whole("hash_bits", hash_bits, 1, 30)
+        self.columns = None if columns is None else tuple(columns)
+        self.attributes = dict(attributes or {})
+        self._forget()
+
+    def _forget(self) -> None:
+        self.tags_: list[Any] = []
+        self._codes: dict[Any, int] = {}
+        self._program: Program | None = None
+        self._chain: Chain | None = None
+        self._names: tuple[str, ...] = self.columns or ()
+        self._n_kept = 0  # words of training sentences, which features are named by
+        self._is_known = np.zeros(0, bool)  # of those, whether they were in the first column
+        self._answer: tuple[tuple[int, str], np.ndarray, np.ndarray] | None = None
+
+    # -- learning
+
+    def fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
+        """Learn from nothing: `max_iter` passes, or until one makes no mistake.
+
+        Parameters
+        ----------
+        sentences : list of sentences, each a list of words, or of rows of cells such as ("dogs", "NNS")
+        tags : list of as many lists of tags
+        """
+        for _ in self.passes(sentences, tags):
+            pass
+        return self
+
+    def passes(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Iterator[int]:
+        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved."""
+        sentences = as_list(sentences)
+        flat = flat_tags(sentences, tags)
+        if not flat:
+            raise DataError("There is nothing to learn from: no sentence has a token.")
+        width = width_of(sentences)
+        assert width is not None
+        columns = self._columns_for(width)
+        program = self._made(columns)  # before anything is forgotten: a bad template changes nothing
+        tokens = _looked_up(sentences, program, width)
+        self._forget()
+        self._begin(columns, program)
+        lesson = self._lesson(tokens, flat)
+        rng = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            given = np.arange(len(sentences))
+            mistakes = self._learn(lesson, rng.permutation(given) if self.order == "shuffled" else given)
+            yield mistakes
+            if not mistakes:
+                break
+
+    def partial_fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
+        """Go on: once through these sentences, in this order. New words, features and tags are welcome."""
+        sentences = as_list(sentences)
+        flat = flat_tags(sentences, tags)
+        if not sentences:
+            return self
+        if self._program is None:
+            width = width_of(sentences) or len(self.columns or ("word",))
+            columns = self._columns_for(width)
+            self._begin(columns, self._made(columns))
+        program = self._known_program()
+        if self.hash_bits is None or len(program.words) > _STRANGERS:
+            program.words.forget(self._n_kept)
+        tokens = _looked_up(sentences, program, len(self._names))
+        self._learn(self._lesson(tokens, flat), np.arange(len(sentences)))
+        return self
+
+    def _columns_for(self, width: int) -> tuple[str, ...]:
+        columns = self.columns or default_columns(width)
+        if len(columns) != width:
+            raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'}, but columns= names "
+                            f"{len(columns)}: {', '.join(columns)}.")  # fmt: skip
+        return columns
+
+    def _made(self, columns: Sequence[str]) -> Program:
+        return Program(self._parsed(columns), self.attributes, self.hash_bits)
+
+    def _parsed(self, columns: Sequence[str]) -> Templates:
+        return parse(self.templates, columns, self.attributes)
+
+    def _begin(self, columns: tuple[str, ...], program: Program) -> None:
+        self._names, self._program = columns, program
+        self._chain = Chain(with_pairs=self._parsed(columns).pairs, most_atoms=program.most_atoms)
+
+    def _lesson(self, tokens: Tokens, flat: list[Any]) -> Lesson:
+        program, chain = self._known_program(), self._known_chain()
+        for tag in dict.fromkeys(flat):
+            if tag not in self._codes:
+                self._codes[tag] = len(self.tags_)
+                self.tags_.append(tag)
+        chain.widen(len(self.tags_))
+        codes = np.fromiter(map(self._codes.__getitem__, flat), np.int32, len(flat))
+        if self.hash_bits is None:
+            self._n_kept = len(program.words)
+            self._is_known = np.pad(self._is_known, (0, self._n_kept - len(self._is_known)))
+            self._is_known[tokens.types[:, 0]] = True
+        return chain.lesson(tokens, program.learn(tokens), codes)
+
+    def _learn(self, lesson: Lesson, order: np.ndarray) -> int:
+        self._answer = None
+        return self._known_chain().learn(lesson, order, self._known_program(), with_names=self.hash_bits is None)
+
+    # -- tagging
+
+    def predict(self, sentences: Iterable[Sentence]) -> list[list[Any]]:
+        """The tags of every sentence."""
+        sentences = as_list(sentences)
+        return [
+            tags
+            for at in range(0, len(sentences), _AT_ONCE)
+            for tags in self._predict_some(sentences[at : at + _AT_ONCE])
+        ]
+
+    def _predict_some(self, sentences: list[Sentence]) -> list[list[Any]]:
+        program, chain = self._known_program(), self._known_chain()
+        if len(program.words) > self._n_kept + _STRANGERS:
+            program.words.forget(self._n_kept)
+        tokens = tokens_of(sentences, program.words, len(self._names))
+        codes = np.empty(len(tokens.types), np.int32)
+        rows = program.find(tokens, chain.table)
+        kernels.tag_sentences(tokens.starts, rows, *self._weights(), max(1, tokens.longest), codes)
+        flat, starts = list(map(self.tags_.__getitem__, codes.tolist())), tokens.starts.tolist()
+        return [flat[begin:end] for begin, end in pairwise(starts)]
+
+    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weights that answer, made when first asked for after learning."""
+        chain = self._known_chain()
+        key = chain.examples, self.hypothesis
+        if self._answer is None or self._answer[0] != key:
+            self._answer = (key, *chain.read(self.hypothesis))
+        return self._answer[1:]
+
+    def score(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> float:
+        """The share of tokens that get the right tag."""
+        sentences = as_list(sentences)
+        flat = flat_tags(sentences, tags)
+        if not flat:
+            raise DataError("There is nothing to score: no sentence has a token.")
+        guesses = [tag for own in self.predict(sentences) for tag in own]
+        return sum(map(_same, guesses, flat)) / len(flat)
+
+    # -- what was learned
+
+    @property
+    def ledger_(self) -> SentenceLedger:
+        return self._known_chain().ledger()
+
+    @property
+    def n_features_(self) -> int:
+        return self._known_chain().n_rows
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """What the cells of a token are called."""
+        self._known_chain()
+        return self._names
+
+    def known_words(self) -> set[str] | None:
+        """The words of the sentences it has learned from; None with hash_bits, which keeps none."""
+        if self.hash_bits is not None:
+            return None
+        texts = self._known_program().words.texts
+        return {texts[number] for number in np.flatnonzero(self._is_known).tolist()}
+
+    def heaviest(self, top: int = 10) -> dict[Any, list[tuple[str, float]]]:
+        """Of each tag the features that speak most for it or against it, by name, with their weights."""
+        weights, _ = self._scaled()
+        found = {}
+        for tag, column in zip(self.tags_, weights.T, strict=True):
+            largest = np.argsort(-np.abs(column), kind="stable")[:top].tolist()
+            found[tag] = [(self._name(row), float(column[row])) for row in largest if column[row]]
+        return found
+
+    def transitions(self) -> dict[tuple[Any, Any], float]:
+        """The weight of each pair of neighbouring tags; none if the templates know no pairs."""
+        _, pairs = self._scaled()
+        if not self._known_chain().with_pairs:
+            return {}
+        return {(a, b): float(pairs[i, j]) for i, a in enumerate(self.tags_) for j, b in enumerate(self.tags_)}
+
+    def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weights that answer, on their own scale."""
+        by = self._known_chain().examples if self.hypothesis == "averaged" else 1
+        n = len(self.tags_)
+        weights, pairs = self._weights()
+        return weights[:, :n] / by, pairs[:, :n] / by
+
+    def _name(self, row: int) -> str:
+        program, chain = self._known_program(), self._known_chain()
+        if self.hash_bits is not None:
+            return f"hash {int(chain.keys[row]) - 1}"
+        return program.name(chain.origins[row].tolist(), program.words.texts)
+
+    def _known_program(self) -> Program:
+        if self._program is None:
+            raise DataError("This tagger has not learned yet: call fit or partial_fit first.")
+        return self._program
+
+    def _known_chain(self) -> Chain:
+        self._known_program()
+        assert self._chain is not None
+        return self._chain
+
+    def __repr__(self) -> str:
+        learned = "not fitted" if self._chain is None else f"{len(self.tags_)} tags, {self.n_features_:,} features"
+        return f"SequenceTagger({self.templates.name}, {self.hypothesis}; {learned})"
+
+    # -- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file, which `nk.load` reads. Attributes of your own are code, and no file holds code: give them
+        again when loading."""
+        from novikoff.structured.saved import save
+
+        save(self, path)
+
+
+def _looked_up(sentences: list[Sentence], program: Program, n_columns: int) -> Tokens:
+    """Tokens with all that templates ask of them, so that a bad one is found before anything is learned."""
+    before = len(program.words)
+    tokens = tokens_of(sentences, program.words, n_columns)
+    try:
+        program.words.values()
+    except BaseException:  # an attribute of the user's may raise anything
+        program.words.forget(before)
+        raise
+    return tokens
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other)
+
+
+def _whole(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
+        raise DataError(f"{name} must be a whole number from {low} to {high}; found {value!r}.")
+    return int(value)
+
+
+def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise DataError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}.")
+    return str(value)

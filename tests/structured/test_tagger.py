@@ -1,0 +1,272 @@
+"""SequenceTagger = the perceptron over all chains, to the last bit."""
+
+import literal_chains as literal
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import novikoff as nk
+from novikoff.errors import DataError
+
+TEMPLATES = {
+    "word[0]": (("word", 0),),
+    "word[-1]+word[0]": (("word", -1), ("word", 0)),
+    "suffix2[1]": (("suffix2", 1),),
+    "lower[-2]": (("lower", -2),),
+    "is_digit[0]+word[1]": (("is_digit", 0), ("word", 1)),
+    "word[-3]+word[+3]": (("word", -3), ("word", 3)),
+}
+
+words = st.sampled_from(["The", "the", "dog", "dogs", "1", "22", "é", "a-b"])
+tokens = st.tuples(words, st.sampled_from(["A", "B", "C"]))
+corpora = st.lists(st.lists(tokens, max_size=4), min_size=1, max_size=7).filter(any)
+some_templates = st.lists(st.sampled_from(sorted(TEMPLATES)), min_size=1, unique=True)
+
+
+def parted(corpus):
+    return [[w for w, _ in s] for s in corpus], [[t for _, t in s] for s in corpus]
+
+
+def weights_of(tagger, of="weights", pairs="pairs"):
+    """The weights of a tagger by the names that literal.py gives them."""
+    chain, program = tagger._chain, tagger._program
+    rows, links = getattr(chain, of), getattr(chain, pairs)
+    found = {}
+    for row in range(chain.n_rows):
+        origin = chain.origins[row].tolist()
+        template = program.templates[origin[0]]
+        values = [
+            program._value(atom.attribute, number, program.words.texts)
+            for atom, number in zip(template.atoms, origin[1:], strict=False)
+        ]
+        values = [True if value == "True" else value for value in values]
+        for tag, weight in zip(tagger.tags_, rows[row].tolist(), strict=False):
+            found[(origin[0], *values), tag] = weight
+    for i, a in enumerate(tagger.tags_):
+        for j, b in enumerate(tagger.tags_):
+            found[a, b] = int(links[i, j])
+    return {name: weight for name, weight in found.items() if weight}
+
+
+def nonzero(w):
+    return {name: weight for name, weight in w.items() if weight}
+
+
+@given(corpora, some_templates, st.integers(1, 3))
+def test_it_learns_as_the_paper_says(corpus, templates, passes):
+    """Features, the argmax over all chains, updates, R and the average: all equal, with no rounding anywhere."""
+    X, y = parted(corpus)
+    tagger = nk.SequenceTagger(templates, max_iter=passes, order="given").fit(X, y)
+    shapes = [TEMPLATES[name] for name in templates]
+    history, mistakes, tagset = literal.train(X, y, shapes, passes)
+    assert tagger.tags_ == tagset
+    assert weights_of(tagger) == nonzero(history[-1])
+    ledger = tagger.ledger_
+    assert (ledger.examples, ledger.mistakes) == (len(history), len(mistakes))
+    assert ledger.radius == pytest.approx(max([literal.squared(delta) for delta in mistakes], default=0) ** 0.5)
+    assert ledger.norm == pytest.approx(literal.squared(history[-1]) ** 0.5)
+    moments = weights_of(tagger, "moments", "pair_moments")
+    last = weights_of(tagger)
+    mean = {name: last.get(name, 0) - moments.get(name, 0) / len(history) for name in {**last, **moments}}
+    expected = literal.averaged(history)
+    assert all(abs(mean.get(name, 0) - expected.get(name, 0)) < 1e-12 for name in {**mean, **expected})
+
+
+@given(
+    corpora, some_templates, st.sampled_from(["last", "averaged"]), st.lists(st.lists(words, max_size=4), max_size=3)
+)
+def test_viterbi_is_brute_force(corpus, templates, hypothesis, more):
+    X, y = parted(corpus)
+    tagger = nk.SequenceTagger(templates, max_iter=2, order="given", hypothesis=hypothesis).fit(X, y)
+    shapes = [TEMPLATES[name] for name in templates]
+    history, _, tagset = literal.train(X, y, shapes, 2)
+    w = history[-1]
+    if hypothesis == "averaged":  # times their number, so that they are whole and ties are ties
+        w = {name: sum(each.get(name, 0) for each in history) for each in history for name in each}
+    assert tagger.predict(X + more) == [literal.best(w, x, tagset, shapes) for x in X + more]
+
+
+@given(corpora)
+def test_without_pairs_tags_are_chosen_one_by_one(corpus):
+    X, y = parted(corpus)
+    tagger = nk.SequenceTagger("U0:%x[0,0]\nU1:%x[-1,0]", max_iter=2, order="given").fit(X, y)
+    history, _, _ = literal.train(X, y, [(("word", 0),), (("word", -1),)], 2, pairs=False)
+    assert weights_of(tagger) == nonzero(history[-1])
+
+
+@given(corpora, st.integers(0, 6))
+def test_one_block_is_as_many(corpus, cut):
+    X, y = parted(corpus)
+    whole = nk.SequenceTagger("pos").partial_fit(X, y)
+    parts = nk.SequenceTagger("pos").partial_fit(X[:cut], y[:cut])
+    if X[:cut] and any(X[:cut]):
+        parts.predict([["never", "seen"], []])  # tagging in between changes nothing
+    parts.partial_fit(X[cut:], y[cut:])
+    assert weights_of(parts) == weights_of(whole)
+    assert weights_of(parts, "moments", "pair_moments") == weights_of(whole, "moments", "pair_moments")
+    assert parts.predict(X) == whole.predict(X)
+    assert parts.ledger_.norm == whole.ledger_.norm
+
+
+@given(corpora)
+def test_chains_are_a_problem_of_the_generic_machine(corpus):
+    X, y = parted(corpus)
+    shapes = [TEMPLATES["word[0]"], TEMPLATES["word[-1]+word[0]"]]
+    tagset = list(dict.fromkeys(tag for own in y for tag in own))
+
+    class Chains:
+        def features(self, x, y):
+            return literal.phi(x, y, shapes)
+
+        def best(self, weights, x):
+            return literal.best(weights, x, tagset, shapes)
+
+    generic = nk.StructuredPerceptron(Chains(), max_iter=3, hypothesis="last").fit(X, y)
+    tagger = nk.SequenceTagger(["word[0]", "word[-1]+word[0]"], max_iter=3, order="given").fit(X, y)
+    assert nonzero(generic.weights_) == weights_of(tagger)
+    assert generic.ledger_.mistakes == tagger.ledger_.mistakes
+    assert generic.ledger_.radius == pytest.approx(tagger.ledger_.radius)
+
+
+@given(corpora)
+def test_the_mistake_bound(corpus):
+    """Separable by construction: every word has one tag. u has weight 1 for each word's tag, and 1 - 0 is the margin of
+    one wrong token, so gamma >= 1 / |u|."""
+    X, _ = parted(corpus)
+    y = [["AB"[len(word) % 2] for word in x] for x in X]
+    tagger = nk.SequenceTagger(["word[0]"], max_iter=50, order="given").fit(X, y)
+    gamma = 1.0 / len({word for x in X for word in x}) ** 0.5
+    ledger = tagger.ledger_
+    assert ledger.mistakes <= (ledger.radius / gamma) ** 2
+    assert ledger.mistakes == 0 or gamma <= ledger.margin_at_most
+    assert ledger.mistakes_left is None
+    assert nk.SequenceTagger(["word[0]"], max_iter=1000, hypothesis="last").fit(X, y).score(X, y) == 1.0
+
+
+def test_it_is_deterministic():
+    rng = np.random.default_rng(0)
+    X = [[f"w{k}" for k in rng.integers(0, 40, size=8)] for _ in range(60)]
+    y = [[f"T{k}" for k in rng.integers(0, 4, size=8)] for _ in range(60)]
+    first, again = (nk.SequenceTagger("pos", max_iter=3, random_state=5).fit(X, y) for _ in range(2))
+    other = nk.SequenceTagger("pos", max_iter=3, random_state=6).fit(X, y)
+    assert weights_of(first) == weights_of(again) != weights_of(other)
+    assert first.fit(X, y).predict(X) == again.predict(X), "fit forgets"
+
+
+def test_many_features_and_tags():
+    """More than a table begins with, and more than a compiled call takes."""
+    rng = np.random.default_rng(1)
+    X = [[f"w{k}" for k in rng.integers(0, 9000, size=9)] for _ in range(5000)]
+    y = [[f"T{int(word[1:]) % 40}" for word in x] for x in X]
+    tagger = nk.SequenceTagger(["word[0]", "word[-1]+word[0]", "word[0]+word[1]"], max_iter=4).fit(X, y)
+    assert tagger.score(X, y) > 0.99
+    assert len(tagger.tags_) == 40
+    assert tagger.ledger_.trace.norm[-1] == pytest.approx(tagger.ledger_.norm, rel=0.05)
+
+
+def test_a_sentence_may_be_long():
+    """So long that sums might need more than 32 bits: the same weights, in wider numbers."""
+    X = [[f"w{k % 97}" for k in range(4000)], ["w1", "w2"]]
+    y = [["ABC"[k % 97 % 3] for k in range(4000)], ["B", "C"]]
+    tagger = nk.SequenceTagger(["word[0]", "word[1]"], max_iter=9).fit(X, y)
+    assert tagger._chain.weights.dtype == np.int64
+    assert tagger.score(X, y) > 0.95
+
+
+def test_few_bits_bound_the_number_of_features():
+    rng = np.random.default_rng(1)
+    X = [[f"w{k}" for k in rng.integers(0, 500, size=9)] for _ in range(300)]
+    y = [["AB"[int(word[1:]) % 2] for word in x] for x in X]
+    tagger = nk.SequenceTagger("pos", hash_bits=6, max_iter=3).fit(X, y)
+    assert tagger.n_features_ <= 64
+    assert nk.SequenceTagger("pos", hash_bits=20, max_iter=3).fit(X, y).score(X, y) > 0.9
+    assert tagger.known_words() is None
+    assert tagger.heaviest(1)["A"][0][0].startswith("hash ")
+
+
+def test_columns_and_functions_of_ones_own():
+    X = [[("the", "D", "x"), ("dogs", "N", "y")], [("dogs", "N", "x"), ("run", "V", "z")]]
+    y = [["O", "S"], ["S", "O"]]
+    tagger = nk.SequenceTagger(
+        ["tag[0]", "lower(third)[-1]", "ends(tag)[0]", "ends[0]"],
+        columns=["word", "tag", "third"],
+        attributes={"ends": lambda text: text[-1] == "s"},
+    ).fit(X, y)
+    assert tagger.score(X, y) == 1.0
+    assert tagger.columns_ == ("word", "tag", "third")
+    assert "ends[0]=True" in [name for name, _ in tagger.heaviest()["S"]]
+
+
+def test_what_it_knows_has_names():
+    tagger = nk.SequenceTagger(["word[-1]+word[0]", "word[+1]"], max_iter=3)
+    tagger.fit([["a", "b"], ["b"]], [["X", "Y"], ["X"]])
+    names = {name for found in tagger.heaviest().values() for name, _ in found}
+    assert names <= {"word[-1]=_B-1 word[0]=a", "word[-1]=a word[0]=b", "word[-1]=_B-1 word[0]=b", "word[+1]=b",
+                     "word[+1]=_B+1"}  # fmt: skip
+    assert set(tagger.transitions()) == {(a, b) for a in "XY" for b in "XY"}
+    assert tagger.known_words() == {"a", "b"}
+    assert "2 tags" in repr(tagger)
+    assert "sentences" in repr(tagger.ledger_)
+
+
+def test_tags_are_what_they_were():
+    tagger = nk.SequenceTagger(["word[0]"]).fit([["a", "b"]], [[1, ("x", 2)]])
+    assert tagger.predict([["b", "a"]]) == [[("x", 2), 1]]
+
+
+def test_no_sentences_and_empty_ones():
+    tagger = nk.SequenceTagger("pos").partial_fit([], []).partial_fit([["a"], []], [["X"], []])
+    assert tagger.predict([]) == []
+    assert tagger.predict([[], ["a"], []]) == [[], ["X"], []]
+    assert tagger.predict([[]]) == [[]]
+    assert tagger.ledger_.examples == 2
+
+
+def fitted():
+    return nk.SequenceTagger("pos").fit([["a"]], [["X"]])
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: nk.SequenceTagger("pos").fit([["a", "b"]], [["X"]]), "Sentence 0 has 2 tokens, but 1 tags"),
+        (lambda: nk.SequenceTagger("pos").fit([["a"]], [["X"], ["Y"]]), "1 sentences, but tags for 2"),
+        (lambda: nk.SequenceTagger("pos").fit([[]], [[]]), "nothing to learn from"),
+        (lambda: nk.SequenceTagger("pos").fit("a b", [["X"]]), "sentences is one string"),
+        (lambda: nk.SequenceTagger("pos").fit(["a b"], [["X"]]), "Sentence 0 is 'a b', not a list of words"),
+        (lambda: nk.SequenceTagger("pos").fit([["a"]], ["X"]), "tags of sentence 0 are 'X', not a list"),
+        (lambda: nk.SequenceTagger("pos").fit([[1]], [["X"]]), "A token is 1, of type int"),
+        (lambda: nk.SequenceTagger("pos").fit([["a", 1]], [["X", "Y"]]), "must be text; found 1, of type int"),
+        (lambda: nk.SequenceTagger("pos").fit([["a", ["b"]]], [["X", "Y"]]), "must be text: unhashable"),
+        (lambda: nk.SequenceTagger("pos").fit([[("a", "b"), "c"]], [["X", "Y"]]), "Token 1 of sentence 0 has 1 col"),
+        (lambda: nk.SequenceTagger("pos").fit([[("a", "b"), 1]], [["X", "Y"]]), "some are not"),
+        (lambda: nk.SequenceTagger("chunk").fit([["a"]], [["X"]]), "there is no 'pos' in .*Columns: word"),
+        (lambda: nk.SequenceTagger("pos", columns=["word", "pos"]).fit([["a"]], [["X"]]), "but columns= names 2"),
+        (lambda: nk.SequenceTagger("pos").predict([["a"]]), "has not learned yet"),
+        (lambda: fitted().predict([[("a", "b")]]), "2 columns where 1 were expected"),
+        (lambda: fitted().score([], []), "nothing to score"),
+        (lambda: nk.SequenceTagger("pos").fit([["a"]], [[["X"]]]), "Tags must be text, or something else"),
+        (lambda: nk.SequenceTagger("pos", max_iter=0), "max_iter must be a whole number from 1 "),
+        (lambda: nk.SequenceTagger("pos", hypothesis="voted"), "one of 'averaged', 'last'; found 'voted'"),
+        (lambda: nk.SequenceTagger("pos", hash_bits=64), "hash_bits must be .* found 64"),
+        (lambda: nk.SequenceTagger("f[0]", attributes={"f": len}).fit([["a"]], [["X"]]), "attribute 'f' of 'a' is 1"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said(act, message):
+    with pytest.raises(DataError, match=message):
+        act()
+
+
+def test_rejected_sentences_change_nothing():
+    X, y = [["a", "b"], ["b"]], [["X", "Y"], ["X"]]
+    tagger = nk.SequenceTagger("pos").fit(X, y)
+    before, words_before = weights_of(tagger), list(tagger._program.words.texts)
+    for bad in ([["c", 1]], [["Z", "Z"]]), ([["c", "d"]], [["Z"]]):
+        with pytest.raises(DataError):
+            tagger.partial_fit(*bad)
+        with pytest.raises(DataError):
+            tagger.fit(*bad)
+    assert weights_of(tagger) == before
+    assert tagger._program.words.texts == words_before
+    assert tagger.tags_ == ["X", "Y"]

@@ -1,0 +1,103 @@
+"""The language of templates, and CRF++'s."""
+
+import pytest
+
+from novikoff.errors import DataError
+from novikoff.structured.attributes import attribute_named
+from novikoff.structured.templates import SETS, Atom, parse, source_of
+
+COLUMNS = ["word", "pos"]
+
+CRFPP = """# Unigram
+U00:%x[-2,0]
+U05:%x[-1,0]/%x[0,0]
+U10:%x[ 0, 1]   # with a remark
+
+U99
+# Bigram
+B
+"""
+
+
+def read(templates, columns=COLUMNS, **own):
+    return parse(source_of(templates), columns, own)
+
+
+def test_the_language():
+    found = read(["word[0]", " word[-1] + word[+2] ", "suffix3[0]", "pos[1]", "shape( pos )[-1]  # remark", "", "# no"])
+    assert [template.atoms for template in found.every] == [
+        (Atom(None, 0, 0),),
+        (Atom(None, 0, -1), Atom(None, 0, 2)),
+        (Atom("suffix3", 0, 0),),
+        (Atom(None, 1, 1),),
+        (Atom("shape", 1, -1),),
+    ]
+    assert found.pairs
+
+
+def test_a_column_hides_an_attribute():
+    assert read("lower[0]", ["word", "lower"]).every[0].atoms == (Atom(None, 1, 0),)
+
+
+def test_files_of_crfpp():
+    found = read(CRFPP)
+    assert [(t.stem, t.atoms) for t in found.every] == [
+        ("U00:%x", (Atom(None, 0, -2),)),
+        ("U05:%x/%x", (Atom(None, 0, -1), Atom(None, 0, 0))),
+        ("U10:%x", (Atom(None, 1, 0),)),
+        ("U99", ()),
+    ]
+    assert found.pairs
+    assert not read("U00:%x[0,0]").pairs
+
+
+def test_templates_from_a_file(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text(CRFPP)
+    assert read(path) == read(CRFPP) == read(str(path))
+    path.write_text("word[0]\nnonsense[0]\n")
+    with pytest.raises(DataError, match=r"mine.txt:2: there is no 'nonsense'"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_built_in_sets(name):
+    assert len(read(name).every) == len(SETS[name])
+
+
+@pytest.mark.parametrize(
+    ("templates", "message"),
+    [
+        (
+            ["word[0]", "wrod[0]"],
+            r"templates:2: there is no 'wrod' in 'wrod\[0\]'. Columns: word, pos. Attributes: .*lower",
+        ),
+        (["shape(lemma)[0]"], "there is no 'lemma'"),
+        (["word"], r"templates:1: 'word' in 'word' is not of the form name\[offset\]"),
+        (["word[x]"], "is not of the form"),
+        (["word[0]+"], "'' in 'word"),
+        (["word[0]", "word[ 0 ]"], r"templates:2: .* is there twice, first in templates:1"),
+        (["word[5000]"], "5,000 tokens away"),
+        (["# nothing"], "no template in it"),
+        (["U0:%x[0,7]"], r"asks for column 7; there are 2, counted from 0: word, pos"),
+        (["U0:%x[0,0]", "B1:%x[0,0]"], "templates:2: .*features of pairs of tags"),
+        (["U0:%x[0,0]", "X1:%x[0,0]"], "neither with U nor with B"),
+        (["U0:%x[0,0]", "U1:%y[0,0]"], "has a % that is not"),
+        ([1], "templates must be text"),
+        ("nosuch", "neither one of 'pos', 'chunk', 'ner', nor a template"),
+        (["suffix0[0]"], "there is no 'suffix0'"),
+    ],
+)
+def test_a_bad_template_is_told_with_its_line(templates, message):
+    with pytest.raises(DataError, match=message):
+        read(templates)
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "value"),
+    [("shape", "USA1999-x", "XXdd-x"), ("prefix2", "a", "a"), ("prefix2", "abc", "ab"), ("suffix12", "abc", "abc"),
+     ("has_hyphen", "a-b", True), ("is_capital", "", False), ("length", "x" * 40, "12"), ("has_digit", "x2", True),
+     ("has_punctuation", "can't", True), ("has_upper", "iPod", True), ("pattern", "USA1999", "XXXdddd")],
+)  # fmt: skip
+def test_attributes(name, word, value):
+    assert attribute_named(name)(word) == value
