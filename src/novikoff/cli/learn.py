@@ -110,19 +110,19 @@ def learn(
     left_out.close()
     _finish(model, output, plot)
     if stop is not None:
-        raise _Stopped(stop, output, _again(files, output))
+        raise _stopped(stop, output, _again(files, output))
 
 
-class _Stopped(click.ClickException):
-    """Before the end, but not in vain."""
+class _Interrupted(click.ClickException):
+    exit_code = 130  # as a shell says it of Ctrl-C
 
-    def __init__(self, stop: BaseException, output: Path, again: str) -> None:
-        is_error = isinstance(stop, NovikoffError)
-        reason = str(stop) if is_error else "Stopped."
-        self.exit_code = 1 if is_error else 130  # as a shell says it of Ctrl-C
-        super().__init__(
-            f"{reason}\n{output} has what was learned so far; to go on{' then' if is_error else ''}:\n  {again}"
-        )
+
+def _stopped(stop: BaseException, output: Path, again: str) -> click.ClickException:
+    """What to say when it ended before the end, but not in vain."""
+    kept = f"{output} has what was learned so far; to go on"
+    if isinstance(stop, NovikoffError):
+        return click.ClickException(f"{stop}\n{kept} then:\n  {again}")
+    return _Interrupted(f"Stopped. {kept}:\n  {again}")
 
 
 def _require_replaceable(output: Path) -> None:
