@@ -21,6 +21,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "KernelPerceptron": "novikoff.estimators",
     "KernelRegressor": "novikoff.estimators",
+    "LinearClassifier": "novikoff.estimators",
+    "LinearRegressor": "novikoff.estimators",
     "Perceptron": "novikoff.estimators",
     "FewestErrors": "novikoff.theory.fewest",
     "Inseparable": "novikoff.theory.certificates",
@@ -39,6 +41,8 @@ _HOMES = {
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
     "open_stream": "novikoff.streams.opening",
+    "select": "novikoff.estimators",
+    "Selection": "novikoff.selection",
     "Learner": "novikoff.learner",
     "Rows": "novikoff.rows",
     "State": "novikoff.state",
@@ -46,6 +50,7 @@ _HOMES = {
     "StructuredPerceptron": "novikoff.structured",
     "errors": "",
     "hypotheses": "",
+    "losses": "",
     "rules": "",
 }
 
@@ -57,10 +62,13 @@ __all__ = [
     "Learner",
     "Ledger",
     "LedgerDisplay",
+    "LinearClassifier",
+    "LinearRegressor",
     "MistakeBound",
     "Perceptron",
     "PlaneDisplay",
     "Rows",
+    "Selection",
     "Separable",
     "SequenceTagger",
     "State",
@@ -74,11 +82,13 @@ __all__ = [
     "hypotheses",
     "learn",
     "load",
+    "losses",
     "margin",
     "margins",
     "mistake_bound",
     "open_stream",
     "rules",
+    "select",
 ]
 
 
@@ -96,14 +106,22 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from novikoff import errors, hypotheses, rules
-    from novikoff.estimators import KernelPerceptron, KernelRegressor, Perceptron
+    from novikoff import errors, hypotheses, losses, rules
+    from novikoff.estimators import (
+        KernelPerceptron,
+        KernelRegressor,
+        LinearClassifier,
+        LinearRegressor,
+        Perceptron,
+        select,
+    )
     from novikoff.learner import Learner
     from novikoff.ledger import Ledger
     from novikoff.loading import load
     from novikoff.online import StreamModel, learn
     from novikoff.plots import LedgerDisplay, PlaneDisplay
     from novikoff.rows import Rows
+    from novikoff.selection import Selection
     from novikoff.state import State
     from novikoff.streams.opening import open_stream
     from novikoff.structured import SequenceTagger, StructuredPerceptron

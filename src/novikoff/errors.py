@@ -3,6 +3,8 @@
     NovikoffError
     ├── DataError            (ValueError)   rows or labels that cannot be learned from
     ├── RuleError            (ValueError)   an update rule that is unknown or misbehaves
+    ├── LossError            (ValueError)   a loss that is unknown, misbehaves, or that a solver cannot take
+    ├── DivergenceError      (ArithmeticError)   a descent that went up: its steps are too long
     ├── MergeError           (ValueError)   states that do not belong together
     ├── CertificateError     (ValueError)   a claim about data that is false
     └── ModelFileError       (ValueError)   a file that holds no whole model, or a model that no file can hold
@@ -13,7 +15,16 @@ found and what to do. Rejected data changes nothing: the learner is as it was be
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "DataError", "MergeError", "ModelFileError", "NovikoffError", "RuleError"]
+__all__ = [
+    "CertificateError",
+    "DataError",
+    "DivergenceError",
+    "LossError",
+    "MergeError",
+    "ModelFileError",
+    "NovikoffError",
+    "RuleError",
+]
 
 
 class NovikoffError(Exception):
@@ -26,6 +37,14 @@ class DataError(NovikoffError, ValueError):
 
 class RuleError(NovikoffError, ValueError):
     """An update rule that is unknown, wrongly set, or returned a step that is not a number >= 0."""
+
+
+class LossError(NovikoffError, ValueError):
+    """A loss that is unknown, cannot be compiled, or lacks what a solver needs."""
+
+
+class DivergenceError(NovikoffError, ArithmeticError):
+    """A descent that went up instead of down: its steps are too long. There is no model."""
 
 
 class MergeError(NovikoffError, ValueError):

@@ -10,8 +10,13 @@ from novikoff import online, store
 from novikoff.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from novikoff.estimators import KernelPerceptron, Perceptron
+    from novikoff.estimators import KernelPerceptron, LinearClassifier, LinearRegressor, Perceptron
+    from novikoff.losses import Custom
     from novikoff.structured import SequenceTagger
+
+    AnyLearner = (
+        KernelPerceptron | LinearClassifier | LinearRegressor | Perceptron | SequenceTagger | online.StreamModel
+    )
 
 __all__ = ["load"]
 
@@ -19,7 +24,8 @@ __all__ = ["load"]
 def load(
     path: str | os.PathLike[str], *, rule: Callable[[float, float], float] | None = None,
     kernel: Callable[[Any, Any], Any] | None = None, attributes: Mapping[str, Any] | None = None,
-) -> KernelPerceptron | Perceptron | SequenceTagger | online.StreamModel:  # fmt: skip
+    loss: Custom | None = None,
+) -> AnyLearner:  # fmt: skip
     """Read a learner that `save` or `novikoff learn` has written.
 
     It is equal to the one that was saved, and goes on learning as that would have, to the last bit. Nothing in the file
@@ -35,9 +41,12 @@ def load(
     attributes : dict of functions, optional
         The attributes of one's own that a tagger was trained with, likewise.
 
+    loss : losses.Custom, optional
+        The loss, likewise.
+
     Returns
     -------
-    Perceptron, KernelPerceptron, SequenceTagger or StreamModel
+    Perceptron, LinearClassifier, LinearRegressor, KernelPerceptron, SequenceTagger or StreamModel
 
     Examples
     --------
@@ -59,9 +68,12 @@ def load(
         from novikoff.structured.saved import taken
 
         return taken(root, path, attributes)
-    from novikoff.estimators import estimator_of, kernel_estimator_of
+    from novikoff.descent import files as linear_files
+    from novikoff.estimators import estimator_of, kernel_estimator_of, linear_estimator_of
     from novikoff.potential import files
 
+    if kind in linear_files.KINDS:
+        return linear_estimator_of(linear_files.taken(path, kind, root, loss), path)
     if kind == files.KIND:
         if rule is not None:
             raise ModelFileError(f"{os.fspath(path)} holds a kernel perceptron, which has no other rule.")

@@ -1,7 +1,19 @@
 """scikit-learn's face: the only folder that imports it."""
 
 from novikoff.estimators.kernel import KernelPerceptron, KernelRegressor
+from novikoff.estimators.linear import LinearClassifier, LinearRegressor
 from novikoff.estimators.perceptron import Perceptron
-from novikoff.estimators.saved import estimator_of, kernel_estimator_of
+from novikoff.estimators.saved import estimator_of, kernel_estimator_of, linear_estimator_of
+from novikoff.estimators.selection import select
 
-__all__ = ["KernelPerceptron", "KernelRegressor", "Perceptron", "estimator_of", "kernel_estimator_of"]
+__all__ = [
+    "KernelPerceptron",
+    "KernelRegressor",
+    "LinearClassifier",
+    "LinearRegressor",
+    "Perceptron",
+    "estimator_of",
+    "kernel_estimator_of",
+    "linear_estimator_of",
+    "select",
+]

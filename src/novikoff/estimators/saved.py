@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 
 from novikoff import store
+from novikoff.descent.files import KINDS, SavedLinear
 from novikoff.errors import ModelFileError
 from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.linear import LinearClassifier, LinearRegressor
 from novikoff.estimators.perceptron import Perceptron
 from novikoff.potential.files import SavedKernel
 
-__all__ = ["estimator_of", "kernel_estimator_of"]
+__all__ = ["estimator_of", "kernel_estimator_of", "linear_estimator_of"]
 
 
 def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron:
@@ -32,6 +34,19 @@ def kernel_estimator_of(saved: SavedKernel, path: str | os.PathLike[str]) -> Ker
     """The same for a kernel perceptron."""
     try:
         found = KernelPerceptron(**saved.parameters)
+        found._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error
+    found._model = saved.model
+    found.__dict__.update(saved.fitted)
+    return found
+
+
+def linear_estimator_of(saved: SavedLinear, path: str | os.PathLike[str]) -> LinearClassifier | LinearRegressor:
+    """The same for a linear model found by a descent."""
+    make = LinearClassifier if saved.kind == KINDS[0] else LinearRegressor
+    try:
+        found = make(**saved.parameters)
         found._validate_params()
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error

@@ -1,0 +1,115 @@
+"""LinearModel: weight vectors found by a descent, and what a stochastic one needs to go on."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from novikoff.descent.batch import gradient_descent, newton
+from novikoff.descent.objective import Objective
+from novikoff.descent.settings import End, Settings
+from novikoff.descent.stochastic import Run, sgd, stochastic_newton
+from novikoff.descent.trace import Trace
+from novikoff.errors import DataError
+from novikoff.losses import Loss
+from novikoff.rows import Rows
+from novikoff.weights import Weights, linear_scores
+
+__all__ = ["LinearModel", "Problem"]
+
+_NARROW = 256  # columns up to which a product of a block of rows is too little work to share
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be made small, whatever the rows."""
+
+    loss: Loss
+    alpha: float
+    fit_intercept: bool
+
+    def on(self, rows: Rows, targets: np.ndarray) -> Objective:
+        """The objective for these rows."""
+        return Objective(rows, targets, self.loss, self.alpha, self.fit_intercept)
+
+
+@dataclass(eq=False)
+class LinearModel:
+    """One weight vector for each target, the bias last.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_targets, n_features + 1)
+    runs : list of Run
+        Where sgd stands, for each target; empty after the other solvers.
+    traces : list of Trace
+        How the last fit went, for each target.
+    passes : int
+        The most that any target took in the last fit.
+    converged : bool
+        Whether all of them converged.
+    """
+
+    vectors: np.ndarray
+    runs: list[Run] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    passes: int = 0
+    converged: bool = False
+
+    @classmethod
+    def fitted(cls, problem: Problem, solver: str, rows: Rows, targets: np.ndarray, settings: Settings,
+               verbose: bool = False) -> LinearModel:  # fmt: skip
+        """Solve the problem for each row of `targets`, from zero weights."""
+        model = cls(np.zeros((len(targets), rows.n_features + 1)))
+        ends = []
+        with _few_threads(rows):
+            for own in targets:
+                trace = Trace(print if verbose else None)
+                ends.append(model._solve(problem.on(rows, own), solver, settings, trace))
+                model.traces.append(trace.closed())
+        model.vectors = np.array([end.place.v for end in ends])
+        model.passes, model.converged = max(end.passes for end in ends), all(end.converged for end in ends)
+        return model
+
+    def _solve(self, objective: Objective, solver: str, settings: Settings, trace: Trace) -> End:
+        if solver == "sgd":
+            self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
+            return sgd(objective, self.runs[-1], settings, trace)
+        solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
+        return solve(objective, np.zeros(objective.size), settings, trace)
+
+    @classmethod
+    def started(cls, n_targets: int, n_features: int, *, average: bool) -> LinearModel:
+        """Zero weights, for sgd to go on from."""
+        runs = [Run.start(n_features, average=average) for _ in range(n_targets)]
+        return cls(np.zeros((n_targets, n_features + 1)), runs)
+
+    def learn(self, problem: Problem, rows: Rows, targets: np.ndarray, settings: Settings) -> None:
+        """One step of sgd for each row, as they stand, for each target. If it diverges, nothing has changed."""
+        if not self.runs:
+            raise DataError("partial_fit goes on with solver='sgd'; this model was fitted by another. Fit it anew.")
+        runs = [run.copy() for run in self.runs]
+        for run, own in zip(runs, targets, strict=True):
+            run.learn(problem.on(rows, own), settings)
+        self.runs, self.vectors = runs, np.array([run.answer() for run in runs])
+
+    @property
+    def n_features(self) -> int:
+        return self.vectors.shape[1] - 1
+
+    def scores(self, rows: Rows) -> np.ndarray:
+        """(rows,) for one target, (rows, targets) for several."""
+        weights = Weights(self.vectors[:, :-1], self.vectors[:, -1].copy()).laid_out(sparse=rows.is_sparse)
+        return linear_scores(rows, weights, 1.0)
+
+
+def _few_threads(rows: Rows) -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread where its products are small: on a machine that has other work to do as well, its threads
+    wait for each other thirty times as long as they work."""
+    if rows.is_sparse or rows.n_features <= _NARROW:
+        return threadpool_limits(1, user_api="blas")
+    return nullcontext()

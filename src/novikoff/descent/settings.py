@@ -1,0 +1,58 @@
+"""How to go down: what all solvers are told, and what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from novikoff.descent.objective import Objective, Place
+from novikoff.descent.trace import Trace
+from novikoff.errors import DivergenceError
+from novikoff.losses import is_smooth
+
+__all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "require_descent"]
+
+SOLVERS = ("gd", "newton", "sgd", "stochastic-newton")
+LEARNING_RATES = ("auto", "constant", "invscaling", "optimal", "line-search")
+
+_WORSE = 10.0  # times what weights of zero cost: no descent ends there, whatever its noise
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What the user asked for; see LinearClassifier."""
+
+    learning_rate: str = "auto"
+    eta0: float | None = None
+    average: bool = True
+    shuffle: bool = True
+    max_iter: int = 1000
+    tol: float | None = 1e-3
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """Where a descent has ended, and whether its own measure of convergence was met."""
+
+    place: Place
+    passes: int
+    converged: bool
+
+
+def require_descent(objective: Objective, place: Place, trace: Trace, settings: Settings, *, ended: bool) -> None:
+    """A DivergenceError if the numbers have run away; or, at the end, if weights of zero are ten times as good.
+
+    The second is asked of smooth losses alone: of the others, hinge-at-zero costs nothing at zero.
+    """
+    first = trace.points[0][1]
+    is_worse = ended and is_smooth(objective.loss) and place.value > _WORSE * first > 0.0
+    if not (objective.is_gone(place) or is_worse):
+        return
+    steps = "" if settings.eta0 is None else f" eta0={settings.eta0:g} is too long a step;"
+    raise DivergenceError(
+        f"The descent went up: the objective was {first:.4g} at the start and is {place.value:.4g} after "
+        f"{trace.points[-1][0]:g} passes.{steps} use learning_rate='auto' without eta0, which fits the steps to the "
+        "rows, or a smaller eta0, and scale the columns (sklearn.preprocessing.StandardScaler)."
+    )

@@ -1,0 +1,144 @@
+"""nk.select: choose the parameters of any scikit-learn estimator by the textbook."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import ParameterGrid, check_cv, train_test_split
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_consistent_length
+
+from novikoff.errors import DataError
+from novikoff.selection import Parameters, Selection, Trial, choose, shown, size_of, standard_error
+
+__all__ = ["select"]
+
+
+def select(
+    estimator: Any, grid: Any, X: Any, y: Any, *, validation: float | None = None, cv: Any = None, test: Any = None,
+    error: Callable[[Any, Any], float] | None = None, random_state: int | None = 0, n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selection:  # fmt: skip
+    """Pick the candidate with the lowest validation error, fit it again on all rows, and test it once.
+
+    Of candidates that err alike the smaller model is taken, then the one that comes first in the grid. The test rows
+    are not looked at before the choice is made.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any of scikit-learn's kind, a pipeline too. It is copied, not changed.
+    grid : dict or list of dicts
+        Names of parameters, and values to try: all combinations. A list of dicts is the combinations of each.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    validation : float, default=None
+        The share of rows to hold out; 0.2 if neither this nor `cv` is given. Rows are drawn by `random_state`, the
+        same share of each class.
+    cv : int, splitter or iterable of (train, validation) rows, default=None
+        Cross-validate instead.
+    test : (X, y), default=None
+        Rows to report the error on.
+    error : callable, default=None
+        ``error(y_true, y_predicted)``, to be made small. By default the share of wrong labels, or for regressors the
+        mean squared error.
+    random_state : int or None, default=0
+        Of the split.
+    n_jobs : int, default=None
+        How many candidates at once, in threads.
+    verbose : int, default=0
+        Print a line for each candidate.
+
+    Returns
+    -------
+    Selection
+        best_estimator_, best_params_, best_error_, test_error_, and results_, the whole table.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import novikoff as nk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"loss": ["hinge", "logistic"], "alpha": [1e-4, 1e-1]}
+    >>> found = nk.select(nk.LinearClassifier(random_state=0), grid, X[::2], y[::2], cv=3, test=(X[1::2], y[1::2]))
+    >>> found.best_params_["alpha"], len(found.trials)
+    (0.0001, 4)
+    """
+    check_consistent_length(X, y)
+    y = np.asarray(y)
+    if test is not None:
+        _require_test(test)
+    measure = error or (_share_wrong if is_classifier(estimator) else _mean_squared)
+    splits = _splits(estimator, y, validation, cv, random_state)
+
+    def attempt(parameters: Parameters) -> Trial:
+        return _attempt(clone(estimator).set_params(**parameters), parameters, X, y, splits, measure)
+
+    found = choose(list(ParameterGrid(grid)), attempt, n_jobs=n_jobs, after_each=_tell if verbose else None)
+    found.best_estimator_ = clone(estimator).set_params(**found.best_params_).fit(X, y)
+    if test is not None:
+        found.test_error_ = float(measure(np.asarray(test[1]), found.best_estimator_.predict(test[0])))
+    return found
+
+
+def _splits(estimator: Any, y: np.ndarray, validation: float | None, cv: Any, random_state: int | None) -> list[Any]:
+    """Rows to fit on and rows to try, once or several times."""
+    if validation is not None and cv is not None:
+        raise DataError("validation= holds rows out once, cv= several times: give one of them.")
+    rows = np.arange(len(y))
+    if cv is not None:
+        return list(check_cv(cv, y, classifier=is_classifier(estimator)).split(rows, y))
+    share = 0.2 if validation is None else validation
+    if not 0.0 < share < 1.0:
+        raise DataError(f"validation must be a share of the rows, above 0 and below 1; found {share!r}.")
+    classes = np.unique(y, return_counts=True)[1] if is_classifier(estimator) else np.zeros(1)
+    # A class with a single row cannot be on both sides; then chance has to do.
+    can_stratify = classes.min() >= 2 and min(share, 1.0 - share) * len(y) >= len(classes)
+    return [train_test_split(rows, test_size=share, random_state=random_state, stratify=y if can_stratify else None)]
+
+
+def _attempt(
+    candidate: Any, parameters: Parameters, X: Any, y: np.ndarray, splits: list[Any],
+    measure: Callable[[Any, Any], float],
+) -> Trial:  # fmt: skip
+    errors, train_errors, seconds, sizes = [], [], 0.0, []
+    for train, held_out in splits:
+        own_X, own_y = _safe_indexing(X, train), y[train]
+        model = clone(candidate)
+        began = time.perf_counter()
+        model.fit(own_X, own_y)
+        seconds += time.perf_counter() - began
+        errors.append(measure(y[held_out], model.predict(_safe_indexing(X, held_out))))
+        train_errors.append(measure(own_y, model.predict(own_X)))
+        sizes.append(size_of(model))
+    found = float(np.mean(errors))
+    if len(splits) > 1:
+        spread = standard_error(np.array(errors))
+    else:  # of a share of so many rows; of other errors one split says nothing
+        is_share = measure is _share_wrong
+        spread = math.sqrt(found * (1.0 - found) / len(splits[0][1])) if is_share else math.nan
+    return Trial(parameters, found, spread, float(np.mean(train_errors)), seconds, int(np.mean(sizes)))
+
+
+def _tell(done: int, of: int, trial: Trial) -> None:
+    how = trial.trouble or f"error {trial.error:.4g}, {trial.seconds:.2f} s"
+    print(f"[{done}/{of}] {shown(trial.parameters)}: {how}")
+
+
+def _require_test(test: Any) -> None:
+    if not (isinstance(test, tuple) and len(test) == 2):
+        raise DataError("test must be a pair, (X, y).")
+    check_consistent_length(*test)
+
+
+def _share_wrong(true: Any, predicted: Any) -> float:
+    return float(np.mean(np.asarray(true) != np.asarray(predicted)))
+
+
+def _mean_squared(true: Any, predicted: Any) -> float:
+    return float(np.mean((np.asarray(true) - np.asarray(predicted)) ** 2))

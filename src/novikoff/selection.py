@@ -1,0 +1,179 @@
+"""Choosing among candidates by the textbook: try each on rows that it has not learned from, take the best, and only
+then look at the test rows.
+
+    train-original  =  train-subset  +  validation
+    1  fit every candidate on the train-subset, count its errors on the validation rows (or cross-validate)
+    2  take the lowest error; of equals the smaller model, then the one that comes first in the grid
+    3  fit it again on the whole of train-original
+    4  report its error on the test rows, once
+
+What a candidate is, and how it is tried, is the caller's: see `novikoff.select` and `novikoff select`.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from novikoff.errors import DataError, NovikoffError
+from novikoff.readable import Readable
+
+__all__ = ["Selection", "Trial", "choose", "size_of"]
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did.
+
+    Attributes
+    ----------
+    parameters : dict
+    error : float
+        On validation rows; NaN if it could not be tried, and `trouble` says why.
+    spread : float
+        What the error may be off by chance: its standard error.
+    train_error : float
+        On the rows that it learned from, which is no reason to choose it.
+    seconds : float
+        Of fitting.
+    size : int
+        Bytes of numbers in the fitted model.
+    trouble : str
+    """
+
+    parameters: Parameters
+    error: float = math.nan
+    spread: float = math.nan
+    train_error: float = math.nan
+    seconds: float = math.nan
+    size: int = 0
+    trouble: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class Selection(Readable):
+    """What was chosen, and from what.
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_estimator_ : estimator
+        Fitted again, on all training rows.
+    best_error_ : float
+        Of the winner on validation rows. It is the lowest of many, and so a little too good to be true.
+    test_error_ : float or None
+        Of the best estimator on the test rows: the figure to report.
+    trials : list of Trial
+        All candidates, in the order of the grid.
+    """
+
+    trials: list[Trial]
+    best_index_: int
+    best_estimator_: Any = None
+    test_error_: float | None = None
+
+    @property
+    def best_params_(self) -> Parameters:
+        return self.trials[self.best_index_].parameters
+
+    @property
+    def best_error_(self) -> float:
+        return self.trials[self.best_index_].error
+
+    @property
+    def results_(self) -> Any:
+        """The whole table, the best first: a pandas DataFrame if pandas is installed, else a dict of lists."""
+        places = ranking(self.trials)
+        names = list(dict.fromkeys(name for trial in self.trials for name in trial.parameters))
+        table = {name: [self.trials[k].parameters.get(name) for k in places] for name in names}
+        for name in ("error", "spread", "train_error", "seconds", "size", "trouble"):
+            table[name] = [getattr(self.trials[k], name) for k in places]
+        try:
+            import pandas as pd
+        except ImportError:
+            return table
+        return pd.DataFrame(table, index=pd.RangeIndex(1, len(places) + 1, name="rank"))
+
+    def _lines(self) -> list[tuple[str, str]]:
+        best = self.trials[self.best_index_]
+        lines = [("candidates", f"{len(self.trials)}"), ("best", shown(best.parameters)),
+                 ("validation", f"{best.error:.4g} ± {best.spread:.2g}")]  # fmt: skip
+        if self.test_error_ is not None:
+            lines.append(("test", f"{self.test_error_:.4g}"))
+        return lines
+
+
+def choose(
+    candidates: Sequence[Parameters], attempt: Callable[[Parameters], Trial], *, n_jobs: int | None = None,
+    after_each: Callable[[int, int, Trial], None] | None = None,
+) -> Selection:  # fmt: skip
+    """Try all candidates, in threads, and take the best.
+
+    A candidate that novikoff or scikit-learn refuses is left out of the choice, with its reason; if all are, the first
+    reason is the error.
+
+    Parameters
+    ----------
+    candidates : sequence of dicts
+    attempt : callable
+        ``attempt(parameters) -> Trial``. Called once for each; the result must not depend on the order.
+    n_jobs : int, optional
+        How many at once, as in joblib.
+    after_each : callable, optional
+        Told of each, in order: how many are done, how many there are, and how it did.
+    """
+    if not candidates:
+        raise DataError("There is nothing to choose from: the grid is empty.")
+    trials: list[Trial] = []
+    # Threads, since compiled loops run without Python's lock, and nothing has to be copied to them. Where there are
+    # several, each one's matrix products stay in it.
+    with threadpool_limits(1 if n_jobs not in (None, 1) else None, user_api="blas"):
+        done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_attempted)(attempt, parameters) for parameters in candidates
+        )
+        for trial in done:
+            trials.append(trial)
+            if after_each is not None:
+                after_each(len(trials), len(candidates), trial)
+    best = ranking(trials)[0]
+    if trials[best].trouble:
+        raise DataError(f"No candidate could be tried. The first, {shown(trials[0].parameters)}: {trials[0].trouble}")
+    return Selection(trials, best)
+
+
+def _attempted(attempt: Callable[[Parameters], Trial], parameters: Parameters) -> Trial:
+    try:
+        return attempt(parameters)
+    except (NovikoffError, ValueError, ArithmeticError) as error:
+        return Trial(parameters, trouble=str(error))
+
+
+def ranking(trials: Sequence[Trial]) -> list[int]:
+    """The trials from best to worst: by error, then size, then their place in the grid; troubled ones last."""
+    return sorted(range(len(trials)), key=lambda k: (bool(trials[k].trouble), trials[k].error, trials[k].size, k))
+
+
+def size_of(model: Any) -> int:
+    """Bytes of all arrays of a model: what it takes to keep it, whatever its parameters are called."""
+    buffers: list[pickle.PickleBuffer] = []
+    pickle.dumps(model, protocol=5, buffer_callback=buffers.append)
+    return sum(buffer.raw().nbytes for buffer in buffers)
+
+
+def standard_error(errors: np.ndarray) -> float:
+    """Of the mean of these."""
+    return float(np.std(errors, ddof=1) / math.sqrt(len(errors))) if len(errors) > 1 else math.nan
+
+
+def shown(parameters: Parameters) -> str:
+    """name=value, ..."""
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "as given"
