@@ -7,7 +7,8 @@ The first takes its step from a schedule, and answers with the average of its we
 the second is its own schedule, since H^-1 is what 1/alpha only bounds.
 
 Reports come after 1, 2, 4, 8, ... passes and the last: each reads all rows, as a pass does. The descent has converged
-when the passes since the last report, as many as all before, have lowered the objective by less than tol of it.
+when the passes since the last report, as many as all before, have lowered the objective by less than tol of what it
+was at the start.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def _pass_after_pass(
         before, place = place.value, objective.at(v)
         trace.report(number, place)
         require_descent(objective, place, trace, settings, ended=False)
-        if settings.tol is not None and number > 2 and abs(before - place.value) <= settings.tol * abs(before):
+        if settings.tol is not None and number > 2 and abs(before - place.value) <= settings.tol * trace.points[0][1]:
             require_descent(objective, place, trace, settings, ended=True)
             return End(place, number, True)
     require_descent(objective, place, trace, settings, ended=True)

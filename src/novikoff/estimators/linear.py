@@ -192,8 +192,8 @@ default="hinge"
     max_iter : int, default=1000
         The most passes.
     tol : float or None, default=1e-3
-        When to stop. "gd" and "newton": when the gradient is tol times as long as at zero weights. "sgd": when twice as
-        many passes have lowered F by less than tol of it. None makes all passes.
+        When to stop. "gd" and "newton": when the gradient is tol times as long as at zero weights. "sgd": when as
+        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes.
     random_state : int, RandomState instance or None, default=None
         For shuffling.
     verbose : int, default=0

@@ -64,8 +64,9 @@ def select(
     >>> from sklearn.datasets import load_iris
     >>> import novikoff as nk
     >>> X, y = load_iris(return_X_y=True)
-    >>> grid = {"loss": ["hinge", "logistic"], "alpha": [1e-4, 1e-1]}
-    >>> found = nk.select(nk.LinearClassifier(random_state=0), grid, X[::2], y[::2], cv=3, test=(X[1::2], y[1::2]))
+    >>> grid = {"loss": ["logistic", "squared-hinge"], "alpha": [1e-4, 1e-1]}
+    >>> newton = nk.LinearClassifier(solver="newton")
+    >>> found = nk.select(newton, grid, X[::2], y[::2], cv=3, test=(X[1::2], y[1::2]))
     >>> found.best_params_["alpha"], len(found.trials)
     (0.0001, 4)
     """

@@ -119,6 +119,8 @@ def sgd_pass(
         counts[MISTAKES] += y * s <= 0.0
         g = loss_slope(loss, s, y)
         eta_t = step(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
+        # Nothing curves along the bias but the losses themselves: 1 / (alpha t) would leave it behind.
+        bias_eta = step(schedule, eta, 0.0, steepness, squared_radius, np.float64(t)) if schedule == FITTED else eta_t
         if alpha > 0.0:
             scale *= 1.0 - min(eta_t * alpha, 1.0 - TINY)
         if g != 0.0:
@@ -127,7 +129,7 @@ def sgd_pass(
             counts[UPDATES] += 1
             step_sum += eta_t * abs(g)
             row_add(data, indices, indptr, i, -eta_t * g / scale, w)
-            bias[0] -= eta_t * g * constant
+            bias[0] -= bias_eta * g * constant
             if sums_bias.size and average_scale > 0.0:
                 row_add(data, indices, indptr, i, -eta_t * g / scale * average_scale, sums)
         if sums_bias.size:
