@@ -24,6 +24,7 @@ _HOMES = {
     "LinearClassifier": "novikoff.estimators",
     "LinearRegressor": "novikoff.estimators",
     "Perceptron": "novikoff.estimators",
+    "DescentDisplay": "novikoff.plots",
     "FewestErrors": "novikoff.theory.fewest",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.ledger",
@@ -55,6 +56,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "DescentDisplay",
     "FewestErrors",
     "Inseparable",
     "KernelPerceptron",
@@ -119,7 +121,7 @@ if TYPE_CHECKING:
     from novikoff.ledger import Ledger
     from novikoff.loading import load
     from novikoff.online import StreamModel, learn
-    from novikoff.plots import LedgerDisplay, PlaneDisplay
+    from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
     from novikoff.rows import Rows
     from novikoff.selection import Selection
     from novikoff.state import State

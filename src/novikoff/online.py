@@ -21,7 +21,7 @@ from novikoff.streams.block import Block, NamedBlock, SparseBlock
 from novikoff.streams.opening import open_stream
 from novikoff.streams.sources import STANDARD_INPUT
 
-__all__ = ["KIND", "StreamModel", "learn"]
+__all__ = ["KIND", "StreamModel", "encoding_for", "learn"]
 
 KIND = "stream"
 
@@ -123,7 +123,7 @@ class StreamModel:
     def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
         """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger."""
         if self.encoding is None:
-            self.encoding = _encoding_for(block, self.features)
+            self.encoding = encoding_for(block, self.features)
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
         self.encoding.require(block)
@@ -208,7 +208,7 @@ class StreamModel:
         return found
 
 
-def _encoding_for(block: Block, features: Features) -> Encoding[Any]:
+def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """An encoding that has seen nothing, for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
         return IndexEncoding()

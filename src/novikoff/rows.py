@@ -94,6 +94,11 @@ class Rows:
     def is_sparse(self) -> bool:
         return self.indices is not None
 
+    @property
+    def matrix(self) -> np.ndarray | sp.csr_array:
+        """All rows, as a 2-D array or a CSR array that share their memory."""
+        return self.data if self.indices is None else self._as_csr()
+
     def take(self, at: np.ndarray) -> np.ndarray | sp.csr_array:
         """A copy of some rows, as a 2-D array or a CSR array."""
         if self.indices is None:

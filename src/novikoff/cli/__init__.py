@@ -9,11 +9,13 @@ import click
 from novikoff import __version__
 from novikoff.cli.apply import predict, test
 from novikoff.cli.certify import certify
+from novikoff.cli.compare import compare
 from novikoff.cli.convert import convert
 from novikoff.cli.demo import demo
 from novikoff.cli.export import export
 from novikoff.cli.inspect import inspect
 from novikoff.cli.learn import learn
+from novikoff.cli.select import select
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
@@ -45,5 +47,5 @@ def main() -> None:
     """
 
 
-for _command in (certify, convert, demo, export, inspect, learn, predict, tag, test):
+for _command in (certify, compare, convert, demo, export, inspect, learn, predict, select, tag, test):
     main.add_command(_command)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.options import files_argument, reading, reading_options, rejects_option, require_apart
+from novikoff.cli.printing import print_table
 from novikoff.cli.reading import LeftOut, open_for
 
 if TYPE_CHECKING:
@@ -151,72 +152,44 @@ def _blocks(
 
 
 def _report(outcome: Outcome) -> None:
-    import sys
-
-    from rich.console import Console
-
-    # Into a file lines may be as long as they are; rich would cut them at 80.
-    console = Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)
     wrong = outcome.errors[outcome.hypothesis]
     click.echo(f"{wrong:,} errors on {outcome.rows:,} rows, {wrong / outcome.rows:.4%}.")
     if outcome.unknown:
         rows = sum(count for (true, _), count in outcome.counts.items() if true in outcome.unknown)
         click.echo(f"{rows:,} of them have labels that the model has never met, and cannot predict.")
     tables = [_matrix(outcome) if len(outcome.labels) <= _MATRIX else _pairs(outcome), _per_label(outcome)]
-    for title, table in [_comparison(outcome), *tables] if len(outcome.errors) > 1 else tables:
-        console.print(f"\n{title}", style="bold")
-        console.print(table)
+    for found in [_comparison(outcome), *tables] if len(outcome.errors) > 1 else tables:
+        click.echo()
+        print_table(*found)
 
 
-def _table(*headings: Any) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 1, 0, 2), header_style="italic")
-    for heading in headings:
-        table.add_column(Text(_word(heading)), justify="right", overflow="fold")
-    return table
+_Table = tuple[str, list[Any], list[list[Any]]]  # title, headings, rows
 
 
-def _word(label: Any) -> str:
-    """A label without what could play tricks on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in str(label))
+def _comparison(outcome: Outcome) -> _Table:
+    rows = [
+        [name, wrong, f"{wrong / outcome.rows:.4%}", "answers" if name == outcome.hypothesis else ""]
+        for name, wrong in outcome.errors.items()
+    ]
+    return "Hypotheses", ["hypothesis", "errors", "share", ""], rows
 
 
-def _add(table: Any, *cells: Any) -> None:
-    from rich.text import Text
-
-    table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else _word(cell)) for cell in cells))
-
-
-def _comparison(outcome: Outcome) -> tuple[str, Any]:
-    table = _table("hypothesis", "errors", "share", "")
-    for name, wrong in outcome.errors.items():
-        answers = "answers" if name == outcome.hypothesis else ""
-        _add(table, name, wrong, f"{wrong / outcome.rows:.4%}", answers)
-    return "Hypotheses", table
-
-
-def _matrix(outcome: Outcome) -> tuple[str, Any]:
+def _matrix(outcome: Outcome) -> _Table:
     labels = outcome.labels
-    table = _table("label", *labels)
-    for true in labels:
-        _add(table, str(true), *(outcome.counts[true, guess] for guess in labels))
-    return "Confusion: a row for each label, a column for each prediction", table
+    rows = [[str(true), *(outcome.counts[true, guess] for guess in labels)] for true in labels]
+    return "Confusion: a row for each label, a column for each prediction", ["label", *labels], rows
 
 
-def _pairs(outcome: Outcome) -> tuple[str, Any]:
+def _pairs(outcome: Outcome) -> _Table:
     confused = outcome.confused()
-    table = _table("label", "prediction", "rows")
-    for true, guess, count in confused[:_PAIRS]:
-        _add(table, str(true), str(guess), count)
+    rows = [[str(true), str(guess), count] for true, guess, count in confused[:_PAIRS]]
     rest = f", the {_PAIRS} most frequent of {len(confused):,} pairs" if len(confused) > _PAIRS else ""
-    return f"Confusion{rest}", table
+    return f"Confusion{rest}", ["label", "prediction", "rows"], rows
 
 
-def _per_label(outcome: Outcome) -> tuple[str, Any]:
-    table = _table("label", "support", "precision", "recall", "F1")
+def _per_label(outcome: Outcome) -> _Table:
+    rows = []
     for found in outcome.per_label():
         shares = ("" if found[name] is None else f"{found[name]:.4f}" for name in ("precision", "recall", "f1"))
-        _add(table, str(found["label"]), found["support"], *shares)
-    return "Labels", table
+        rows.append([str(found["label"]), found["support"], *shares])
+    return "Labels", ["label", "support", "precision", "recall", "F1"], rows

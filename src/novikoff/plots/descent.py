@@ -1,0 +1,128 @@
+"""DescentDisplay: who comes down how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from novikoff.descent.trace import Trace
+from novikoff.errors import DataError
+from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, literal, log_axes, new_axes
+
+__all__ = ["DescentDisplay"]
+
+_STYLES = [(BLUE, "-", "o"), (VERMILION, "--", "s"), (GREEN, "-.", "D"), (ORANGE, ":", "^"), (BLACK, "-", "v"),
+           (GREY, "--", "P")]  # fmt: skip
+
+
+class DescentDisplay:
+    """The way down of one or several solvers: how far F is above its minimum, by passes over the rows and by seconds.
+
+    On logarithmic axes gradient descent is a curve that bends down ever faster, Newton's method falls off a cliff, and
+    stochastic gradients follow a straight line.
+
+    Parameters
+    ----------
+    traces : dict of Trace
+        By the names to draw them under.
+    optimum : float, default=None
+        The minimum of F, if it is known. By default the lowest value of all traces, which is then not drawn itself.
+
+    Attributes
+    ----------
+    optimum : float
+    ax_, figure_ : ndarray of two matplotlib Axes, matplotlib Figure
+    lines_ : dict of lists of matplotlib artists
+        By name: one in each panel.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from sklearn.datasets import make_regression
+    >>> import novikoff as nk
+    >>> X, y = make_regression(100, 5, noise=1.0, random_state=0)
+    >>> models = {name: nk.LinearRegressor(solver=name, tol=1e-9).fit(X, y) for name in ("gd", "newton")}
+    >>> display = nk.DescentDisplay.from_estimators(models, ax=Figure().subplots(1, 2))
+    >>> list(display.lines_), len(display.traces["newton"])
+    (['gd', 'newton'], 2)
+    """
+
+    def __init__(self, traces: Mapping[str, Trace], optimum: float | None = None) -> None:
+        if not traces or not all(isinstance(trace, Trace) and len(trace) for trace in traces.values()):
+            raise DataError("A descent is drawn from traces: pass the trace_ of fitted models, by name.")
+        self.traces = dict(traces)
+        self.optimum = min(trace.objective.min() for trace in traces.values()) if optimum is None else optimum
+
+    @classmethod
+    def from_estimator(cls, model: Any, *, optimum: float | None = None, ax: Any = None) -> DescentDisplay:
+        """Draw how one model was found; of many classes each.
+
+        Parameters
+        ----------
+        model : estimator
+            With a `trace_`.
+        optimum : float, default=None
+        ax : sequence of two matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        DescentDisplay
+        """
+        traces = model.trace_
+        if isinstance(traces, Trace):
+            return cls({getattr(model, "solver", "objective"): traces}, optimum).plot(ax)
+        return cls({str(name): trace for name, trace in zip(model.classes_, traces, strict=True)}, optimum).plot(ax)
+
+    @classmethod
+    def from_estimators(
+        cls, models: Mapping[str, Any], *, optimum: float | None = None, ax: Any = None
+    ) -> DescentDisplay:
+        """Draw several models of the same rows, loss and penalty, side by side.
+
+        Parameters
+        ----------
+        models : dict of estimators
+            By the names to draw them under.
+        optimum : float, default=None
+        ax : sequence of two matplotlib Axes, default=None
+
+        Returns
+        -------
+        DescentDisplay
+        """
+        return cls({name: model.trace_ for name, model in models.items()}, optimum).plot(ax)
+
+    def plot(self, ax: Any = None) -> DescentDisplay:
+        """Draw on two given axes, or in a new figure.
+
+        Parameters
+        ----------
+        ax : sequence of two matplotlib Axes, default=None
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = np.asarray(new_axes(2, (10.0, 4.0)) if ax is None else ax, object).ravel()
+        if len(self.ax_) != 2:
+            raise DataError(f"A descent has two panels; found {len(self.ax_)} axes.")
+        self.figure_ = self.ax_[0].figure
+        self.lines_: dict[str, list[Any]] = {name: [] for name in self.traces}
+        for panel, column, unit in zip(self.ax_, ("passes", "seconds"), ("passes over the rows", "seconds"),
+                                       strict=True):  # fmt: skip
+            self._draw(panel, column)
+            panel.set(xlabel=unit, ylabel="$F$ above its minimum", title=f"Descent by {column}")
+            log_axes(panel, "xy")
+            panel.legend(fontsize="small")
+        return self
+
+    def _draw(self, ax: Any, column: str) -> None:
+        for (name, trace), (colour, line, marker) in zip(self.traces.items(), _STYLES * len(self.traces), strict=False):
+            x, above = getattr(trace, column), trace.objective - self.optimum
+            seen = (x > 0.0) & (above > 0.0)  # a logarithm has no place for the start, nor for the minimum
+            (drawn,) = ax.plot(x[seen], above[seen], color=colour, ls=line, lw=1.6, marker=marker, ms=4.0,
+                               markevery=max(1, seen.sum() // 30), label=literal(name))  # fmt: skip
+            self.lines_[name].append(drawn)

@@ -1,0 +1,156 @@
+"""novikoff select and novikoff compare."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from novikoff.cli import main
+from novikoff.cli.holding import Held, split
+
+
+def run(*arguments, code=0, stdin=None):
+    result = CliRunner().invoke(main, list(map(str, arguments)), input=stdin)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def table(path, n, seed, *, noise=0.1):
+    """Two numbers and a word; the label is a linear function of the numbers, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    label = X[:, 0] + 0.5 * X[:, 1] + noise * rng.normal(size=n) > 0
+    words = rng.choice(["red", "green"], size=n)
+    lines = [f"{a:.4f},{b:.4f},{word},{'yes' if own else 'no'}"
+             for (a, b), word, own in zip(X, words, label, strict=True)]  # fmt: skip
+    path.write_text("\n".join(["a,b,colour,buys", *lines]) + "\n")
+    return path
+
+
+@pytest.fixture
+def train(tmp_path):
+    return table(tmp_path / "train.csv", 400, 0)
+
+
+@pytest.fixture
+def test(tmp_path):
+    return table(tmp_path / "test.csv", 200, 1)
+
+
+GRID = ["--grid", "rule=perceptron,passive-aggressive-I", "--grid", "hypothesis=last,averaged", "--grid", "passes=1,3"]
+
+
+def test_select_tries_all_and_tests_once(tmp_path, train, test):
+    best = tmp_path / "best.nk"
+    found = json.loads(run("select", train, *GRID, "--test", test, "-o", best, "--json").stdout)
+    assert len(found["candidates"]) == 8
+    assert found["rows"] == 400
+    assert found["test_rows"] == 200
+    errors = [each["validation_error"] for each in found["candidates"]]
+    assert errors == sorted(errors)
+    assert errors[0] == found["validation_error"]
+    assert all(each["trouble"] == "" for each in found["candidates"])
+    tested = json.loads(run("test", best, test, "--json").stdout)
+    assert tested["error_rate"] == found["test_error"]
+
+
+def test_the_winner_is_what_learn_makes_of_all_rows(tmp_path, train):
+    best, learned = tmp_path / "best.nk", tmp_path / "learned.nk"
+    found = json.loads(run("select", train, *GRID, "-o", best, "--json").stdout)["best"]
+    run("learn", train, *(word for name, value in found.items() for word in (f"--{name}", value)), "-o", learned)
+    assert best.read_bytes() == learned.read_bytes()
+
+
+@pytest.mark.parametrize("how", [["--validation", "0.3"], ["--cv", "4"]])
+def test_the_same_whatever_the_number_of_jobs(tmp_path, train, how):
+    def outcome(jobs):
+        found = json.loads(run("select", train, *GRID, *how, "--jobs", jobs, "-o", tmp_path / "m.nk", "--json").stdout)
+        for each in found["candidates"]:
+            del each["seconds"]
+        return found, (tmp_path / "m.nk").read_bytes()
+
+    assert outcome(1) == outcome(2)
+
+
+def test_select_prints_a_table(tmp_path, train, test):
+    said = run("select", train, "--grid", "passes=1,2", "--test", test, "-o", tmp_path / "m.nk").stdout
+    assert "2 candidates, tried on 80 rows held out" in said
+    assert "← best" in said
+    assert "learned again from all 400 rows" in said
+    assert "Test:" in said
+
+
+def test_unknown_labels_of_the_test_are_told(tmp_path, train):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b,colour,buys\n1,2,red,maybe\n1,1,red,yes\n")
+    said = run("select", train, "--grid", "passes=1", "--test", other, "-o", tmp_path / "m.nk").stderr
+    assert "labels that the others do not: 'maybe'" in said
+    assert "'maybe'" in run("compare", train, "--test", other).stderr
+
+
+@pytest.mark.parametrize(
+    ("grid", "message"),
+    [
+        ("pases=1", "a name of rule, hypothesis, passes"),
+        ("passes=0", "not in the range"),
+        ("passes=", "expected NAME=VALUE"),
+        ("rule=novikoff", "is not one of"),
+        ("ngrams=9-1", "no range from 1 to 8"),
+    ],
+)
+def test_bad_grids(tmp_path, train, grid, message):
+    assert message in run("select", train, "--grid", grid, "-o", tmp_path / "m.nk", code=2).output
+    assert not (tmp_path / "m.nk").exists()
+
+
+def test_too_few_rows(tmp_path):
+    said = run("select", "-", "-o", tmp_path / "m.nk", stdin="a,y\n1,p\n", code=1).output
+    assert "too few" in said
+    assert not (tmp_path / "m.nk").exists()
+
+
+def test_an_output_that_is_read_is_refused(tmp_path, train, test):
+    before = test.read_bytes()
+    run("select", train, "--test", test, "-o", test, code=2)
+    assert test.read_bytes() == before
+
+
+def test_a_split_uses_every_row_once(tmp_path):
+    held = Held.read([str(table(tmp_path / "t.csv", 1500, 3))], {})
+    for folds in (1, 4):
+        splits = split(held.blocks, folds, 0.2, seed=7)
+        assert len(splits) == folds
+        for train, held_out in splits:
+            lines = [np.concatenate([block.lines for block in side]) for side in (train, held_out)]
+            assert sorted(np.concatenate(lines).tolist()) == list(range(2, 1502))
+        if folds > 1:
+            out = [line for _, side in splits for block in side for line in block.lines.tolist()]
+            assert sorted(out) == list(range(2, 1502))
+    share = sum(map(len, split(held.blocks, 1, 0.2, seed=7)[0][1])) / 1500
+    assert 0.1 < share < 0.3
+
+
+def test_compare_sets_them_side_by_side(train, test):
+    found = json.loads(run("compare", train, "--test", test, "--json").stdout)
+    by_name = {each["name"]: each for each in found}
+    assert {each["rows"] for each in found} == {200}
+    assert {"perceptron", "naive Bayes", "logistic regression", "linear support vector machine"} <= set(by_name)
+    labels = [line.rsplit(",", 1)[1] for line in test.read_text().splitlines()[1:]]
+    commonest = max(set(labels), key=[line.rsplit(",", 1)[1] for line in train.read_text().splitlines()[1:]].count)
+    assert by_name["always the commonest label"]["errors"] == sum(label != commonest for label in labels)
+    assert by_name["hinge, by sgd"]["errors"] <= 20  # of 200, with a tenth of noise
+    assert "Learned from 400 rows, tried on 200" in run("compare", train, "--test", test).stdout
+
+
+def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(300):
+        x = rng.normal(size=4).round(3)
+        lines.append(f"{1 if x[0] + x[1] > 0 else -1} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(x)))
+    path = tmp_path / "t.svm"
+    path.write_text("\n".join(lines) + "\n")
+    found = json.loads(run("compare", path, "--json", "--validation", "0.25").stdout)
+    assert {each["rows"] for each in found} == {75}
+    assert next(each for each in found if each["name"] == "naive Bayes")["by"] == "BernoulliNB"
