@@ -47,6 +47,8 @@ class Trial:
         Of fitting.
     size : int
         Bytes of numbers in the fitted model.
+    converged : bool
+        False if it ran out of passes.
     trouble : str
     """
 
@@ -56,6 +58,7 @@ class Trial:
     train_error: float = math.nan
     seconds: float = math.nan
     size: int = 0
+    converged: bool = True
     trouble: str = ""
 
 
@@ -95,7 +98,7 @@ class Selection(Readable):
         places = ranking(self.trials)
         names = list(dict.fromkeys(name for trial in self.trials for name in trial.parameters))
         table = {name: [self.trials[k].parameters.get(name) for k in places] for name in names}
-        for name in ("error", "spread", "train_error", "seconds", "size", "trouble"):
+        for name in ("error", "spread", "train_error", "seconds", "size", "converged", "trouble"):
             table[name] = [getattr(self.trials[k], name) for k in places]
         try:
             import pandas as pd

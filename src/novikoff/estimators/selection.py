@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv, train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
@@ -80,7 +82,9 @@ def select(
     def attempt(parameters: Parameters) -> Trial:
         return _attempt(clone(estimator).set_params(**parameters), parameters, X, y, splits, measure)
 
-    found = choose(list(ParameterGrid(grid)), attempt, n_jobs=n_jobs, after_each=_tell if verbose else None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it of each, and the last fit of the winner
+        found = choose(list(ParameterGrid(grid)), attempt, n_jobs=n_jobs, after_each=_tell if verbose else None)
     found.best_estimator_ = clone(estimator).set_params(**found.best_params_).fit(X, y)
     if test is not None:
         found.test_error_ = float(measure(np.asarray(test[1]), found.best_estimator_.predict(test[0])))
@@ -107,7 +111,7 @@ def _attempt(
     candidate: Any, parameters: Parameters, X: Any, y: np.ndarray, splits: list[Any],
     measure: Callable[[Any, Any], float],
 ) -> Trial:  # fmt: skip
-    errors, train_errors, seconds, sizes = [], [], 0.0, []
+    errors, train_errors, seconds, sizes, ends = [], [], 0.0, [], []
     for train, held_out in splits:
         own_X, own_y = _safe_indexing(X, train), y[train]
         model = clone(candidate)
@@ -117,13 +121,14 @@ def _attempt(
         errors.append(measure(y[held_out], model.predict(_safe_indexing(X, held_out))))
         train_errors.append(measure(own_y, model.predict(own_X)))
         sizes.append(size_of(model))
+        ends.append(getattr(model, "converged_", True))
     found = float(np.mean(errors))
     if len(splits) > 1:
         spread = standard_error(np.array(errors))
     else:  # of a share of so many rows; of other errors one split says nothing
         is_share = measure is _share_wrong
         spread = math.sqrt(found * (1.0 - found) / len(splits[0][1])) if is_share else math.nan
-    return Trial(parameters, found, spread, float(np.mean(train_errors)), seconds, int(np.mean(sizes)))
+    return Trial(parameters, found, spread, float(np.mean(train_errors)), seconds, int(np.mean(sizes)), all(ends))
 
 
 def _tell(done: int, of: int, trial: Trial) -> None:
