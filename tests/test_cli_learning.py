@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
+import novikoff as nk
 from novikoff.cli import main
 from novikoff.cli.progress import Gauge
 from novikoff.online import StreamModel
@@ -573,3 +574,21 @@ def test_nothing_of_the_users_is_overwritten(tmp_path, monkeypatch, words):
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     run(*words, code=2)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_models_of_other_kinds_are_inspected(tmp_path):
+    """What Python saved, by what its kind has: weights by name, support vectors, passes."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.5], [0.5, 2.0]]), np.array(["up", "down", "down", "up"])
+    nk.Perceptron().learn_one({"rain": 1.0}, "stay").learn_one({"sun": 1.0}, "go").save(tmp_path / "named.nk")
+    said = run("inspect", tmp_path / "named.nk").stdout
+    assert "labels: go, stay" in said
+    assert "rain" in said
+    nk.LinearClassifier("logistic", "newton").fit(X, y).save(tmp_path / "linear.nk")
+    found = json.loads(run("inspect", tmp_path / "linear.nk", "--json").stdout)
+    assert found["converged"]
+    assert set(found["heaviest"][0]["weights"]) == {"column 0", "column 1"}
+    nk.KernelPerceptron(kernel="rbf", max_iter=5).fit(X, y).save(tmp_path / "kernel.nk")
+    assert "support vectors:" in run("inspect", tmp_path / "kernel.nk").stdout
+    tagger = nk.SequenceTagger(templates="pos", max_iter=1).fit([["a", "b"]], [["X", "Y"]])
+    tagger.save(tmp_path / "tags.nk")
+    assert "novikoff tag inspect" in run("inspect", tmp_path / "tags.nk", code=1).output

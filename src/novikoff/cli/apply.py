@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 
 from novikoff.cli.options import files_argument, reading, reading_options, rejects_option, require_apart
 from novikoff.cli.printing import print_table
+from novikoff.cli.progress import Gauge, progress
 from novikoff.cli.reading import LeftOut, open_for
 
 if TYPE_CHECKING:
@@ -141,13 +143,17 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
 def _blocks(
     learned: StreamModel, files: list[str], options: dict[str, Any], rejects: Path | None, *, labelled: bool
 ) -> Iterator[Block]:
-    """All blocks of all files."""
-    left_out = LeftOut(rejects)
-    for file in files:
-        with open_for(learned, file, options, labelled=labelled) as reader:
-            for block in reader:
-                left_out.note(block)
-                yield block
+    """All blocks of all files, and on a terminal a bar of how far it is, unless the answers themselves go there."""
+    left_out, gauge, rows = LeftOut(rejects), Gauge(files, 1), 0
+    with progress(gauge, is_shown=labelled or not sys.stdout.isatty()) as show:
+        for file in files:
+            with open_for(learned, file, options, labelled=labelled) as reader:
+                gauge.watch(reader.source)
+                for block in reader:
+                    left_out.note(block)
+                    yield block
+                    rows += len(block)
+                    show(rows)
     left_out.close()
 
 

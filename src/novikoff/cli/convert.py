@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.options import files_argument, reading, reading_options
+from novikoff.cli.progress import Gauge, progress
 
 if TYPE_CHECKING:
+    from novikoff.streams.block import Block
     from novikoff.writing import Converted
 
 # The same as in novikoff.writing, which loads too much for --help.
@@ -85,10 +87,19 @@ def convert(
         raise click.UsageError(str(error)) from error
     how = {**reading(options), **({"target": False} if no_labels else {})}
     left_out = LeftOut(rejects or (None if output == "-" else Path(f"{output}.rejects")))
-    try:
-        converted = write(files, output, to=to, label=label, note=left_out.note, **how)
-    finally:
-        left_out.close()
+    rows = 0
+    with progress(Gauge.of_rows()) as show:
+
+        def note(block: Block) -> None:
+            nonlocal rows
+            left_out.note(block)
+            rows += len(block)
+            show(rows)
+
+        try:
+            converted = write(files, output, to=to, label=label, note=note, **how)
+        finally:
+            left_out.close()
     _tell(converted, output)
 
 

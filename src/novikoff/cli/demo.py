@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import math
+import os
 import shlex
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,12 +76,21 @@ def demo(path: Path) -> None:
     click.echo(f"\nPass {passes} made no mistake: every training digit is read correctly.")
     _compare(train, test, passes)
     file, model = (shlex.quote(str(name)) for name in (path, path.with_suffix(".nk")))
+    command = _command()
     click.echo(
         f"\nThe digits are in {path}. Next, on them or on a file of yours:\n"
-        f"  novikoff learn {file} --target digit -o {model}\n"
-        f"  novikoff certify {file} --target digit --positive 0\n"
+        f"  {command} learn {file} --target digit -o {model}\n"
+        f"  {command} certify {file} --target digit --positive 0\n"
         "and in Python:  import novikoff as nk; help(nk.Perceptron)"
     )
+
+
+def _command() -> str:
+    """How this command can be called again: where it is, if the shell would not find it."""
+    if shutil.which("novikoff") or os.path.basename(sys.argv[0]) != "novikoff":
+        return "novikoff"
+    near = os.path.relpath(sys.argv[0])
+    return shlex.quote(os.path.abspath(sys.argv[0]) if near.startswith(os.pardir) else near)
 
 
 def _account_of_a_separator(X: np.ndarray, y: np.ndarray) -> Ledger:

@@ -19,12 +19,18 @@ if TYPE_CHECKING:
 def inspect(model: Path, top: int, as_json: bool) -> None:
     """Show what a model is.
 
-    How MODEL learns, its account of mistakes, and its heaviest features by name.
+    How MODEL learns, its account of mistakes, and its heaviest features by name; of a model saved in Python what its
+    kind has of these. Taggers have `novikoff tag inspect`.
     """
+    from novikoff.loading import load
     from novikoff.online import StreamModel
 
-    found = StreamModel.load(model)
-    click.echo(json.dumps(_facts(found, top), indent=2) if as_json else _words(found, top))
+    found = load(model)
+    if isinstance(found, StreamModel):
+        click.echo(json.dumps(_facts(found, top), indent=2) if as_json else _words(found, top))
+        return
+    facts = _facts_of_estimator(found, top, model)
+    click.echo(json.dumps(facts, indent=2) if as_json else _words_of_estimator(found, facts))
 
 
 def _facts(model: StreamModel, top: int) -> dict[str, Any]:
@@ -64,4 +70,56 @@ def _words(model: StreamModel, top: int) -> str:
              "", repr(model.ledger)]  # fmt: skip
     for label, weights in _heaviest(model, top):
         lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
+    return "\n".join(lines)
+
+
+def _facts_of_estimator(found: Any, top: int, path: Path) -> dict[str, Any]:
+    """The same of an estimator of scikit-learn's kind, as far as it has them."""
+    from novikoff.cli.tested import shown
+    from novikoff.structured import SequenceTagger
+
+    if isinstance(found, SequenceTagger):
+        raise click.ClickException(f"{path} holds a tagger. To inspect it: novikoff tag inspect {path}")
+    labels = shown(found.classes_.tolist()) if hasattr(found, "classes_") else []
+    facts = {"type": type(found).__name__, "parameters": {k: str(v) for k, v in found.get_params(deep=False).items()},
+             "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
+             "passes": getattr(found, "n_iter_", None), "converged": getattr(found, "converged_", None)}  # fmt: skip
+    if hasattr(found, "support_"):
+        facts["support_vectors"] = len(found.support_)
+    ledger = getattr(found, "ledger_", None)
+    for name in ("examples", "mistakes", "radius", "norm", "margin_at_most"):
+        if hasattr(ledger, name):
+            facts[name] = getattr(ledger, name)
+    if hasattr(found, "coef_"):
+        facts["features"] = found.coef_.shape[-1]
+        facts["heaviest"] = _heaviest_of(found, labels, top)
+    return facts
+
+
+def _heaviest_of(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]]:
+    import numpy as np
+
+    coef = np.atleast_2d(found.coef_)
+    known = getattr(found._model, "vocabulary", None)
+    names = list(getattr(found, "feature_names_in_", ()) if known is None else known)
+    names = names or [f"column {j}" for j in range(coef.shape[1])]
+    rows = []
+    for label, weights in zip(labels if len(coef) > 1 else labels[-1:] or ["the prediction"], coef, strict=True):
+        order = [j for j in np.argsort(-np.abs(weights), kind="stable")[:top].tolist() if weights[j]]
+        rows.append({"label": str(label), "weights": {names[j]: float(weights[j]) for j in order}})
+    return rows
+
+
+def _words_of_estimator(found: Any, facts: dict[str, Any]) -> str:
+    lines = [repr(found)]
+    if facts["labels"]:
+        lines.append(f"labels: {', '.join(map(str, facts['labels']))}")
+    counted = [name for name in ("features", "support_vectors") if name in facts]
+    lines += [f"{name.replace('_', ' ')}: {facts[name]:,}" for name in counted]
+    if facts["passes"]:
+        lines.append(f"passes: {facts['passes']}{'' if facts['converged'] else ', without converging'}")
+    if hasattr(found, "ledger_"):
+        lines += ["", repr(found.ledger_)]
+    for each in facts.get("heaviest", []):
+        lines += ["", f"for {each['label']}:", *(f"  {w:>+12.6g}  {name}" for name, w in each["weights"].items())]
     return "\n".join(lines)

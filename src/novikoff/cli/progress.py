@@ -66,6 +66,13 @@ class Gauge:
         self._before = 0
         self._source: Source | None = None
 
+    @classmethod
+    def of_rows(cls) -> Gauge:
+        """Where only rows can be counted."""
+        gauge = cls((), 1)
+        gauge.total = None
+        return gauge
+
     def watch(self, source: Source) -> None:
         """Go on with the next source."""
         self._before = self.taken
@@ -85,10 +92,10 @@ def _size(file: str) -> int | None:
 
 
 @contextmanager
-def progress(gauge: Gauge) -> Iterator[Callable[[int], None]]:
+def progress(gauge: Gauge, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
     """Keep a bar below all that is printed, on a terminal; it goes away in the end. Yields what to tell the number of
     rows so far."""
-    if not sys.stderr.isatty():
+    if not (is_shown and sys.stderr.isatty()):
         yield lambda rows: None
         return
     from rich.console import Console

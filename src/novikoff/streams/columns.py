@@ -36,7 +36,7 @@ def position(wanted: str | int, names: Sequence[str], name: str, option: str) ->
         return names.index(wanted)
     if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
         return int(wanted) - 1
-    near = difflib.get_close_matches(wanted, names)
+    near = [own for own in names if own.lower() == wanted.lower()] or difflib.get_close_matches(wanted, names)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {listed(names)}."
     raise DataError(f"{name}: there is no column {wanted!r} ({option}). {hint}")
 
