@@ -193,7 +193,8 @@ default="hinge"
         The most passes.
     tol : float or None, default=1e-3
         When to stop. "gd" and "newton": when the gradient is tol times as long as at zero weights. "sgd": when as
-        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes.
+        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes, and
+        reports of sgd only at both ends unless `verbose`: a report takes as long as a pass.
     random_state : int, RandomState instance or None, default=None
         For shuffling.
     verbose : int, default=0
