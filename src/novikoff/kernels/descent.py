@@ -103,8 +103,8 @@ def steps(schedule, eta, alpha, steepness, squared_radius, t):
 
 @part
 def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position):
-    """Ask memory for rows whose turn comes soon. Shuffled, no processor guesses them, and they are three quarters of the
-    time; where a sparse row lies must itself be asked for, twice as early."""
+    """Ask memory for rows whose turn comes soon. No processor guesses a shuffled order, and waiting is three quarters
+    of the time; where a sparse row lies must itself be asked for, twice as early."""
     last = order.size - 1
     soon = _u(order[min(position + AHEAD, last)])
     later = _u(order[min(position + 2 * AHEAD, last)])
