@@ -12,10 +12,12 @@ What a candidate is, and how it is tried, is the caller's: see `novikoff.select`
 
 from __future__ import annotations
 
+import io
 import math
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -168,8 +170,15 @@ def ranking(trials: Sequence[Trial]) -> list[int]:
 def size_of(model: Any) -> int:
     """Bytes of all arrays of a model: what it takes to keep it, whatever its parameters are called."""
     buffers: list[pickle.PickleBuffer] = []
-    pickle.dumps(model, protocol=5, buffer_callback=buffers.append)
+    _ArraysOnly(io.BytesIO(), protocol=5, buffer_callback=buffers.append).dump(model)
     return sum(buffer.raw().nbytes for buffer in buffers)
+
+
+class _ArraysOnly(pickle.Pickler):
+    """Code is no number: functions of the user's, some of which cannot be pickled, are passed over."""
+
+    def persistent_id(self, found: Any) -> str | None:
+        return "function" if isinstance(found, FunctionType) else None
 
 
 def standard_error(errors: np.ndarray) -> float:

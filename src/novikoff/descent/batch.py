@@ -13,13 +13,11 @@ never needed.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg as spla
-from scipy.optimize import line_search
 
 from novikoff.descent.objective import DENSE_LIMIT, Objective, Place
 from novikoff.descent.settings import End, Settings, require_descent
@@ -30,6 +28,9 @@ from novikoff.losses import HingeAtZero, is_smooth
 __all__ = ["gradient_descent", "newton"]
 
 _CONJUGATE_STEPS = 200
+_TRIALS = 40
+_DECREASE, _FLATTENED = 1e-4, 0.9  # of Wolfe's conditions, as Nocedal & Wright give them for Newton's method
+_ROUNDED = 1e-14  # of a sum of many losses
 
 Direction = Callable[[Place], np.ndarray]
 
@@ -68,15 +69,29 @@ class _Steps:
         if not self.searches:
             return 1.0 / np.sqrt(number) if self.falls else 1.0
         ahead = self.objective.scores(direction)
+        return _searched(lambda t: self.objective.along(place, direction, ahead, t))
 
-        def at(t: np.ndarray) -> tuple[float, float]:
-            return self.objective.along(place, direction, ahead, float(t[0]))
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a search that finds nothing: it says so by its answer
-            found = line_search(lambda t: at(t)[0], lambda t: np.array([at(t)[1]]), np.zeros(1), np.ones(1),
-                                maxiter=30)[0]  # fmt: skip
-        return None if found is None else float(found)
+def _searched(along: Callable[[float], tuple[float, float]]) -> float | None:
+    """A step that meets Wolfe's conditions, by doubling and halving (Lewis & Overton 2013, algorithm 2.6), or None.
+
+    Where F falls by less than doubles can show, its slope has to (Hager & Zhang 2005). scipy's search gives up there,
+    with a warning, and to silence a warning is to change the filters of all threads.
+    """
+    value, slope = along(0.0)
+    lower, upper, t = 0.0, np.inf, 1.0
+    for _ in range(_TRIALS):
+        found, found_slope = along(t)
+        is_lower = found <= value + _DECREASE * t * slope
+        is_as_low = found <= value + _ROUNDED * abs(value) and found_slope <= (2.0 * _DECREASE - 1.0) * slope
+        if not (is_lower or is_as_low):  # or it is no number
+            upper = t
+        elif found_slope < _FLATTENED * slope:
+            lower = t
+        else:
+            return t
+        t = 2.0 * lower if upper == np.inf else 0.5 * (lower + upper)
+    return None
 
 
 def _descend(

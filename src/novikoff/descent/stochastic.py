@@ -6,9 +6,9 @@
 The first takes its step from a schedule, and answers with the average of its weights, the later ones weighing more;
 the second is its own schedule, since H^-1 is what 1/alpha only bounds.
 
-Reports come after 1, 2, 4, 8, ... passes and the last: each reads all rows, as a pass does. The descent has converged
-when the passes since the last report, as many as all before, have lowered the objective by less than tol of what it
-was at the start.
+Reports come after 1, 2, 4, 8, ... passes and the last: each reads all rows, as a pass does. Where nobody waits for
+them, neither a listener nor tol, only the first and the last are made. The descent has converged when the passes since
+the last report, as many as all before, have lowered the objective by less than tol of what it was at the start.
 """
 
 from __future__ import annotations
@@ -141,9 +141,10 @@ def _pass_after_pass(
     """Passes, and reports after some of them, until one has seen enough."""
     place = objective.at(v)
     trace.report(0, place)
+    is_awaited = settings.tol is not None or trace.is_heard
     for number in range(1, settings.max_iter + 1):
         v = one_pass()
-        if not (_is_power_of_two(number) or number == settings.max_iter):
+        if number < settings.max_iter and not (is_awaited and _is_power_of_two(number)):
             continue
         before, place = place.value, objective.at(v)
         trace.report(number, place)
@@ -160,7 +161,7 @@ def _is_power_of_two(number: int) -> bool:
 
 
 def _schedule(objective: Objective, settings: Settings) -> tuple[int, float]:
-    """The learning rate as the kernel takes it: a code, and the first step."""
+    """The learning rate as the kernel takes it: a code, and the first step; 0 lets the kernel find one."""
     rate, eta0 = settings.learning_rate, settings.eta0
     if rate == "auto" and eta0 is None:
         return descent.FITTED, 0.0
@@ -169,10 +170,7 @@ def _schedule(objective: Objective, settings: Settings) -> tuple[int, float]:
     if rate == "line-search":
         raise LossError("learning_rate='line-search' is for the solvers 'gd' and 'newton', which see all rows; use "
                         "'auto', 'constant', 'invscaling' or 'optimal'.")  # fmt: skip
-    if eta0 is None:
-        longest = float(objective.rows.squared_norms.max()) + objective.constant
-        eta0 = 1.0 / (objective.loss.steepness * (longest or 1.0))
-    return (descent.CONSTANT if rate == "constant" else descent.INVERSE_ROOT), eta0
+    return (descent.CONSTANT if rate == "constant" else descent.INVERSE_ROOT), eta0 or 0.0
 
 
 def _bottous_lag(objective: Objective) -> float:

@@ -41,6 +41,11 @@ class Trace(Readable):
             self._listener(f"pass {passes:>5g}   objective {place.value:.8g}   |gradient| {place.gradient_norm:.3e}   "
                            f"{seconds:.2f} s")  # fmt: skip
 
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody is listening."""
+        return self._listener is not None
+
     def closed(self) -> Trace:
         """Itself, with nobody listening any more."""
         self._listener = None

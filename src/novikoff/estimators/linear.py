@@ -1,156 +1,24 @@
-"""nk.LinearClassifier and nk.LinearRegressor: any loss by any solver, as scikit-learn estimators."""
+"""nk.LinearClassifier: any loss by any solver, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
-import os
-import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_y, check_consistent_length
 
 from novikoff import losses, rules
-from novikoff.descent.files import KINDS, SavedLinear, save
-from novikoff.descent.model import LinearModel, Problem
-from novikoff.descent.settings import LEARNING_RATES, SOLVERS, Settings
-from novikoff.descent.trace import Trace
+from novikoff.descent.files import KINDS
 from novikoff.errors import DataError
+from novikoff.estimators.descending import Descending, goes_on
 from novikoff.kernels.descent import EXAMPLES, MISTAKES, SQUARED_RADIUS, STEP_SUM, UPDATES
 from novikoff.labels import encode
 from novikoff.ledger import Ledger
 from novikoff.ledger import Trace as LedgerTrace
-from novikoff.rows import Rows
 
-__all__ = ["LinearClassifier", "LinearRegressor"]
-
-_FITTED = ("classes_", "n_features_in_", "feature_names_in_")
-
-
-def _goes_on(estimator: _Linear) -> bool:
-    """Whether there is a next step to take; scikit-learn hides methods that make no sense for the parameters."""
-    if estimator.solver != "sgd":
-        raise AttributeError(f"partial_fit is for solver='sgd', which looks at one example at a time; "
-                             f"{estimator.solver!r} needs all rows: use fit.")  # fmt: skip
-    return True
-
-
-class _Linear(BaseEstimator):
-    """What both have in common: rows in, a descent, weights out."""
-
-    loss: Any
-    solver: str
-    _model: LinearModel
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
-        "loss": [StrOptions(set(losses.NAMES)), *losses.VALUES],
-        "solver": [StrOptions(set(SOLVERS))],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "fit_intercept": ["boolean"],
-        "learning_rate": [StrOptions(set(LEARNING_RATES))],
-        "eta0": [Interval(Real, 0, None, closed="neither"), None],
-        "average": ["boolean"],
-        "shuffle": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
-
-    # -- learning
-
-    def _fit_targets(self, rows: Rows, targets: np.ndarray) -> None:
-        rows.require_numbers()
-        self._model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(),
-                                         bool(self.verbose))  # fmt: skip
-        if not self._model.converged:
-            _warn(self._model, self)
-
-    def _go_on(self, rows: Rows, targets: np.ndarray) -> None:
-        rows.require_numbers()
-        model = self.__dict__.get("_model") or LinearModel.started(len(targets), rows.n_features, average=self.average)
-        model.learn(self._problem(), rows, targets, self._settings())
-        self._model = model
-
-    def _problem(self) -> Problem:
-        return Problem(losses.resolve(self.loss), float(self.alpha), self.fit_intercept)
-
-    def _settings(self) -> Settings:
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        return Settings(self.learning_rate, self.eta0, self.average, self.shuffle, self.max_iter, self.tol, rng)
-
-    def _rows(self, X: Any, *, reset: bool) -> Rows:
-        # NaN and inf are found by our own kernels while they measure the rows, instead of in a pass of their own.
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                          ensure_all_finite=False, reset=reset)  # fmt: skip
-        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
-        return Rows.of(X, names)
-
-    def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "_model")
-        rows = self._rows(X, reset=False)
-        rows.require_numbers()
-        return self._model.scores(rows)
-
-    # -- what has been learned
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._fitted("coef_").vectors[:, :-1].copy()
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self._fitted("intercept_").vectors[:, -1].copy()
-
-    @property
-    def n_iter_(self) -> int:
-        return self._fitted("n_iter_").passes
-
-    @property
-    def converged_(self) -> bool:
-        return self._fitted("converged_").converged
-
-    @property
-    def trace_(self) -> Trace | list[Trace]:
-        traces = self._fitted("trace_").traces
-        if not traces:
-            raise AttributeError("trace_ is of fit; partial_fit does not look at all rows, and cannot report.")
-        return traces[0] if len(traces) == 1 else list(traces)
-
-    def _fitted(self, name: str) -> LinearModel:
-        try:
-            return self.__dict__["_model"]
-        except KeyError:
-            raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything learned so far to a file; `novikoff.load` gives back an equal estimator that goes on alike.
-
-        The file is data only. It is replaced whole: killed at any instant, the old or the new model is there. A loss of
-        one's own is code: `load` needs it again.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        check_is_fitted(self, "_model")
-        fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        save(path, SavedLinear(self._kind, self._model, self.get_params(deep=False), fitted))
-
-    _kind: str
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+__all__ = ["LinearClassifier"]
 
 
 def _gives_probabilities(estimator: LinearClassifier) -> bool:
@@ -159,7 +27,7 @@ def _gives_probabilities(estimator: LinearClassifier) -> bool:
     return True
 
 
-class LinearClassifier(ClassifierMixin, _Linear):
+class LinearClassifier(ClassifierMixin, Descending):
     """A linear classifier that makes the mean of a loss small, plus a penalty on long weights.
 
     F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2 with y = -1 or +1; the intercept b pays no penalty. More
@@ -193,7 +61,8 @@ default="hinge"
         The most passes.
     tol : float or None, default=1e-3
         When to stop. "gd" and "newton": when the gradient is tol times as long as at zero weights. "sgd": when as
-        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes.
+        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes, and
+        reports of sgd only at both ends unless `verbose`: a report takes as long as a pass.
     random_state : int, RandomState instance or None, default=None
         For shuffling.
     verbose : int, default=0
@@ -288,7 +157,7 @@ default="hinge"
         self.classes_ = classes
         return self
 
-    @available_if(_goes_on)
+    @available_if(goes_on)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LinearClassifier:
         """Take one step of sgd for each row of a block, in the order given. Blocks of any size have the same result.
@@ -388,132 +257,6 @@ default="hinge"
         )
 
 
-class LinearRegressor(RegressorMixin, _Linear):
-    """A linear function that makes the mean of a loss small, plus a penalty on long weights.
-
-    F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2, by default least squares by Newton's method, which
-    takes one step.
-
-    Parameters
-    ----------
-    loss : {"squared"} or `novikoff.losses.Custom`, default="squared"
-        ``losses.Custom(function, derivative, second)`` for one's own, such as Huber's.
-    solver : {"newton", "sgd", "gd", "stochastic-newton"}, default="newton"
-    alpha : float, default=0.0
-    fit_intercept : bool, default=True
-    learning_rate, eta0, average, shuffle, max_iter, tol, random_state, verbose
-        As in `LinearClassifier`.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (n_features,)
-    intercept_ : ndarray of shape (1,)
-    trace_ : Trace
-    n_iter_ : int
-    converged_ : bool
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import novikoff as nk
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> model = nk.LinearRegressor().fit(X, [1.0, 3.0, 5.0, 7.0])
-    >>> model.coef_.round(6), model.intercept_.round(6), model.n_iter_
-    (array([2.]), array([1.]), 1)
-    """
-
-    _kind = KINDS[1]
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
-        **_Linear._parameter_constraints,
-        "loss": [StrOptions({"squared"}), losses.Squared, losses.Custom],
-    }
-
-    def __init__(
-        self,
-        loss: Any = "squared",
-        solver: str = "newton",
-        *,
-        alpha: float = 0.0,
-        fit_intercept: bool = True,
-        learning_rate: str = "auto",
-        eta0: float | None = None,
-        average: bool = True,
-        shuffle: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.solver = solver
-        self.alpha = alpha
-        self.fit_intercept = fit_intercept
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.average = average
-        self.shuffle = shuffle
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> LinearRegressor:
-        """Solve the problem, from zero weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        y = _numbers(y)
-        rows = self._rows(X, reset=True)
-        check_consistent_length(rows, y)
-        self._fit_targets(rows, y[None])
-        return self
-
-    @available_if(_goes_on)
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any) -> LinearRegressor:
-        """Take one step of sgd for each row of a block, in the order given.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        y = _numbers(y)
-        rows = self._rows(X, reset=not self.__sklearn_is_fitted__())
-        check_consistent_length(rows, y)
-        self._go_on(rows, y[None])
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The number for each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        numbers : ndarray of shape (n_samples,)
-        """
-        return self._scores(X)
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._fitted("coef_").vectors[0, :-1].copy()
-
-
 def _labels(y: Any) -> np.ndarray:
     if y is None:
         raise DataError("requires y to be passed, but the target y is None")
@@ -524,24 +267,7 @@ def _labels(y: Any) -> np.ndarray:
     return y
 
 
-def _numbers(y: Any) -> np.ndarray:
-    if y is None:
-        raise DataError("requires y to be passed, but the target y is None")
-    return np.ascontiguousarray(_check_y(y, multi_output=False, y_numeric=True), np.float64)
-
-
 def _signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Targets -1 and +1: one row for two classes, else one for each against the rest."""
     mine = codes == 1 if n_classes == 2 else codes == np.arange(n_classes)[:, None]
     return np.where(np.atleast_2d(mine), 1.0, -1.0)
-
-
-def _warn(model: LinearModel, estimator: Any) -> None:
-    more = ("sgd comes near quickly and closer slowly; 'newton' is exact where the loss is smooth"
-            if estimator.solver == "sgd" else "newton takes fewer steps where the loss is smooth")  # fmt: skip
-    warnings.warn(
-        f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
-        f"is not reached. Increase max_iter or tol, or scale the columns; {more}.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

@@ -8,8 +8,9 @@ from novikoff import store
 from novikoff.descent.files import KINDS, SavedLinear
 from novikoff.errors import ModelFileError
 from novikoff.estimators.kernel import KernelPerceptron
-from novikoff.estimators.linear import LinearClassifier, LinearRegressor
+from novikoff.estimators.linear import LinearClassifier
 from novikoff.estimators.perceptron import Perceptron
+from novikoff.estimators.regressor import LinearRegressor
 from novikoff.potential.files import SavedKernel
 
 __all__ = ["estimator_of", "kernel_estimator_of", "linear_estimator_of"]

@@ -50,7 +50,7 @@ def select(
         ``error(y_true, y_predicted)``, to be made small. By default the share of wrong labels, or for regressors the
         mean squared error.
     random_state : int or None, default=0
-        Of the split.
+        Of the split, and of estimators whose own `random_state` is None: a choice is to be the same again.
     n_jobs : int, default=None
         How many candidates at once, in threads.
     verbose : int, default=0
@@ -79,16 +79,26 @@ def select(
     measure = error or (_share_wrong if is_classifier(estimator) else _mean_squared)
     splits = _splits(estimator, y, validation, cv, random_state)
 
+    def candidate(parameters: Parameters) -> Any:
+        return _seeded(clone(estimator).set_params(**parameters), random_state)
+
     def attempt(parameters: Parameters) -> Trial:
-        return _attempt(clone(estimator).set_params(**parameters), parameters, X, y, splits, measure)
+        return _attempt(candidate(parameters), parameters, X, y, splits, measure)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it of each, and the last fit of the winner
         found = choose(list(ParameterGrid(grid)), attempt, n_jobs=n_jobs, after_each=_tell if verbose else None)
-    found.best_estimator_ = clone(estimator).set_params(**found.best_params_).fit(X, y)
+    found.best_estimator_ = candidate(found.best_params_).fit(X, y)
     if test is not None:
         found.test_error_ = float(measure(np.asarray(test[1]), found.best_estimator_.predict(test[0])))
     return found
+
+
+def _seeded(estimator: Any, seed: int | None) -> Any:
+    """The estimator, with a seed wherever it or a part of it would draw by the clock."""
+    drawn = [name for name, value in estimator.get_params().items()
+             if value is None and name.split("__")[-1] == "random_state"]  # fmt: skip
+    return estimator.set_params(**dict.fromkeys(drawn, seed))
 
 
 def _splits(estimator: Any, y: np.ndarray, validation: float | None, cv: Any, random_state: int | None) -> list[Any]:

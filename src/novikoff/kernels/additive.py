@@ -53,17 +53,27 @@ def row_dot(data, indices, indptr, i, w):
             s += data[i, j] * w[j]
         return s
     else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w)
+        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, _u(AHEAD))
+
+
+@part
+def row_dot_alone(data, indices, indptr, i, w):
+    """Return row_dot, to the last bit, of a row that is not read in order: what lies behind it is not asked for."""
+    if data.ndim == 2:
+        return row_dot(data, indices, indptr, i, w)
+    else:
+        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, _u(0))
 
 
 @part_in_order
-def sparse_dot(data, indices, lo, hi, w):
+def sparse_dot(data, indices, lo, hi, w, ahead):
     """Return <w, x> for the row stored at lo..hi-1, in four partial sums: no load waits for the sum before it."""
     s0 = s1 = s2 = s3 = 0.0
     p, end = _u(lo), _u(hi)
     while p + _u(4) <= end:
-        prefetch(data, p + _u(AHEAD))
-        prefetch(indices, p + _u(AHEAD))
+        if ahead:
+            prefetch(data, p + ahead)
+            prefetch(indices, p + ahead)
         s0 += data[p] * w[_u(indices[p])]
         s1 += data[p + _u(1)] * w[_u(indices[p + _u(1)])]
         s2 += data[p + _u(2)] * w[_u(indices[p + _u(2)])]
