@@ -47,6 +47,24 @@ def test_saved_loaded_and_continued_is_uninterrupted(tmp_path_factory, corpus, c
     assert path.read_bytes() == first
 
 
+@given(corpora, st.integers(1, 3), st.integers(1, 3), OPTIONS)
+def test_passes_that_go_on_are_those_of_one_run(tmp_path_factory, corpus, first, more, options):
+    X, y = parted(corpus)
+    path = tmp_path_factory.mktemp("m") / "t.nk"
+    templates = ["word[0]", "word[-1]+suffix2[0]"]
+    whole = nk.SequenceTagger(templates, max_iter=first + more, random_state=3, **options)
+    whole_mistakes = list(whole.passes(X, y))
+    part = nk.SequenceTagger(templates, max_iter=first, random_state=3, **options)
+    mistakes = list(part.passes(X, y))
+    part.save(path)
+    again = nk.load(path)
+    again.max_iter = more
+    if mistakes[-1]:  # otherwise it had ended
+        mistakes += again.passes(X, y, go_on=True)
+    assert mistakes == whole_mistakes
+    assert_same(again._chain, whole._chain)
+
+
 def trained():
     return nk.SequenceTagger(["word[0]", "word[-1]+pos[0]"], max_iter=3).fit(
         [[("a", "N"), ("b", "V")], [("b", "N")]], [["X", "Y"], ["X"]]

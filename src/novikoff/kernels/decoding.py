@@ -56,8 +56,9 @@ def bar_ends(E, begin, end, ends, sign):
 
 
 @part
-def level(b, n_tags, floor):
-    """Take the largest from all, but let none fall below the floor. Return whether there is one that may be."""
+def level(b, e, n_tags, floor):
+    """Take the largest sum from all, and from what the token says, but let no sum fall below the floor. Return whether
+    there is one that may be."""
     top = b[0]
     for z in range(1, n_tags):
         top = max(top, b[z])
@@ -66,13 +67,14 @@ def level(b, n_tags, floor):
     for z in range(b.size):
         new = b[z] - top
         b[z] = new if new > floor else floor
+        e[z] -= top
     return True
 
 
 @kernel
 def best_chain(E, Q, n, floor, best, y):
     """Viterbi. best[i, z] is the most that the first i + 1 tags can have if the last is z, less the most of all. Return
-    whether there is a chain that may be.
+    whether there is a chain that may be. Changes E, but for all tags of a token alike.
 
     Where the maximum came from is not noted on the way but looked up on the way back, for one tag of a token instead of
     all: what is left of the inner loop is an addition and a maximum, which the processor does for eight tags at once.
@@ -81,7 +83,7 @@ def best_chain(E, Q, n, floor, best, y):
     whole = best.dtype.type  # numba would go on in 64 bits, half as many at once
     for z in range(width):
         best[0, z] = E[0, z]
-    if not level(best[0], n_tags, floor):
+    if not level(best[0], E[0], n_tags, floor):
         return False
     for i in range(1, n):
         b, before, e, q = best[i], best[i - 1], E[i], Q[i if Q.shape[0] > 1 else 0]
@@ -94,19 +96,17 @@ def best_chain(E, Q, n, floor, best, y):
                 b[z] = new if new > b[z] else b[z]
         for z in range(width):
             b[z] += e[z]
-        if not level(b, n_tags, floor):
+        if not level(b, e, n_tags, floor):
             return False
     last = 0
-    for z in range(1, n_tags):
-        if best[n - 1, z] > best[n - 1, last]:
-            last = z
+    while best[n - 1, last] != 0:  # the most, less the most of all
+        last += 1
     y[n - 1] = last
     for i in range(n - 1, 0, -1):
-        z, q, from_ = y[i], Q[i if Q.shape[0] > 1 else 0], 0
-        for a in range(1, n_tags):
-            if best[i - 1, a] + q[a, z] > best[i - 1, from_] + q[from_, z]:
-                from_ = a
-        y[i - 1] = from_
+        z, q, a = y[i], Q[i if Q.shape[0] > 1 else 0], 0
+        while best[i - 1, a] + q[a, z] != best[i, z] - E[i, z]:
+            a += 1
+        y[i - 1] = a
     return True
 
 

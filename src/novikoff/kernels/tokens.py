@@ -20,6 +20,8 @@ from novikoff.kernels.names import SEED, mixed
 
 _u = np.uint64
 
+_LINE = 16  # whole numbers of 32 bits in a line of the cache
+
 
 @part
 def word_at(types, begin, j, end, column):
@@ -34,7 +36,7 @@ def word_at(types, begin, j, end, column):
 @part
 def value_of(values, attribute, word):
     """The hash of an attribute of a word; 0 if it has nothing to say."""
-    return values[attribute, word] if word >= 0 else mixed(SEED, _u(-word))
+    return values[word, attribute] if word >= 0 else mixed(SEED, _u(-word))
 
 
 @part
@@ -208,12 +210,15 @@ def score_tokens(
     """
     keys, rows = np.empty((longest, seeds.size), np.uint64), np.empty((longest, seeds.size), np.int32)
     width = W.shape[1]
+    per_word = sums.shape[1] * width
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
         for i in range(begin, end):
             token_hashes(types, begin, i, end, values, atoms, ends, seeds, shift, keys[i - begin])
             for k in range(seeds.size):
                 prefetch(table, _u(2) * home(table, keys[i - begin, k]))
+            for at in range(0, per_word, _LINE):
+                prefetch(sums, (types[i, 0] + margin) * per_word + at)
         for i in range(end - begin):
             for k in range(seeds.size):
                 row = place_of(table, keys[i, k]) if keys[i, k] != _u(0) else np.int64(-1)

@@ -144,26 +144,26 @@ class SequenceTagger:
             pass
         return self
 
-    def passes(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Iterator[int]:
-        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved."""
+    def passes(
+        self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]], *, go_on: bool = False
+    ) -> Iterator[int]:
+        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved.
+
+        With `go_on`, nothing that is known is forgotten. Five passes, saved, loaded and five more on the same sentences
+        are ten passes, to the last bit: in which order a pass takes them depends on its number.
+        """
         sentences = as_list(sentences)
         flat = flat_tags(sentences, tags)
         if not flat:
             raise DataError("There is nothing to learn from: no sentence has a token.")
-        width = width_of(sentences)
-        assert width is not None
-        columns = self._columns_for(width)
-        program = self._made(columns)  # before anything is forgotten: what is refused changes nothing
-        tokens = _looked_up(sentences, program, width)
-        require_allowed(self.constraints, [], tokens.starts, flat)
-        self._forget()
-        self._begin(columns, program)
-        lesson = self._lesson(tokens, flat)
+        lesson = self._prepared(sentences, flat, anew=not go_on)
+        n = len(sentences)
         del sentences, tags, flat  # all of it is numbers now
-        rng = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
-            given = np.arange(len(tokens.starts) - 1)
-            mistakes = self._learn(lesson, rng.permutation(given) if self.order == "shuffled" else given)
+            order = np.arange(n)
+            if self.order == "shuffled":
+                order = np.random.default_rng([self.random_state, self._known_chain().passes]).permutation(order)
+            mistakes = self._learn(lesson, order)
             yield mistakes
             if not mistakes:
                 break
@@ -172,19 +172,24 @@ class SequenceTagger:
         """Go on: once through these sentences, in this order. New words, features and tags are welcome."""
         sentences = as_list(sentences)
         flat = flat_tags(sentences, tags)
-        if not sentences:
-            return self
-        if self._program is None:
-            width = width_of(sentences) or len(self.columns or ("word",))
-            columns = self._columns_for(width)
-            self._begin(columns, self._made(columns))
-        program = self._known_program()
-        if self.hash_bits is None or len(program.words) > _STRANGERS:
-            self._forget_strangers()
-        tokens = _looked_up(sentences, program, len(self._names))
-        require_allowed(self.constraints, self.tags_, tokens.starts, flat)
-        self._learn(self._lesson(tokens, flat), np.arange(len(sentences)))
+        if sentences:
+            self._learn(self._prepared(sentences, flat, anew=False), np.arange(len(sentences)))
         return self
+
+    def _prepared(self, sentences: list[Sentence], flat: list[Any], *, anew: bool) -> Lesson:
+        """Sentences as numbers. What is refused is refused before anything is forgotten or learned."""
+        program, columns, known = self._program, self._names, self.tags_
+        if program is None or anew:
+            columns = self._columns_for(width_of(sentences) or len(self.columns or ("word",)))
+            program, known = self._made(columns), []
+        elif self.hash_bits is None or len(program.words) > _STRANGERS:
+            self._forget_strangers()
+        tokens = _looked_up(sentences, program, len(columns))
+        require_allowed(self.constraints, known, tokens.starts, flat)
+        if program is not self._program:
+            self._forget()
+            self._begin(columns, program)
+        return self._lesson(tokens, flat)
 
     def _columns_for(self, width: int) -> tuple[str, ...]:
         columns = self.columns or default_columns(width)
