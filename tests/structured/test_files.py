@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff.errors import DataError
-from novikoff.structured.columns import SentenceFile, blocks
+from novikoff.streams.sources import Source
+from novikoff.structured.columns import SentenceFile
 from novikoff.structured.spans import SpanCounts, are_spans, spans
 
 CONLLU = """# sent_id = 1
@@ -61,9 +62,19 @@ def test_nothing(tmp_path):
     assert sentences_of(tmp_path, "\n\n") == []
 
 
-def test_blocks(tmp_path):
-    found = sentences_of(tmp_path, "a\n\nb\n\nc\n")
-    assert [len(block) for block in blocks(iter(found), 2)] == [2, 1]
+@pytest.mark.parametrize(
+    ("chunks", "format", "expected"),
+    [
+        ([b"a X\n", b"b", b" Y\n\n", b"c X\n\nd Y\n\ne X"], "columns", [[["a", "b"]], [["c"], ["d"]], [["e"]]]),
+        ([b"a b\nc", b" d\n", b"e\n\nf"], "text", [[["a", "b"]], [["c", "d"]], [["e"], []], [["f"]]]),
+    ],
+)
+def test_a_pipe_is_read_as_it_comes(monkeypatch, chunks, format, expected):
+    """Sentences are there as soon as they have ended, and all of them that have, together."""
+    rest = iter([*chunks, b""])
+    monkeypatch.setattr("novikoff.structured.columns.open_source", lambda path: Source("pipe", lambda n: next(rest)))
+    with SentenceFile("-", format=format) as file:
+        assert [[[row[0] for row in one.rows] for one in block] for block in file.blocks()] == expected
 
 
 def test_long_files_are_read_in_chunks(tmp_path):

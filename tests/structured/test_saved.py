@@ -17,13 +17,19 @@ def assert_same(one, other):
         np.testing.assert_array_equal(getattr(one, name)[: one.n_rows], getattr(other, name)[: one.n_rows])
     np.testing.assert_array_equal(one.pairs, other.pairs)
     np.testing.assert_array_equal(one.pair_moments, other.pair_moments)
+    np.testing.assert_array_equal(one.triples, other.triples)
+    np.testing.assert_array_equal(one.triple_moments, other.triple_moments)
 
 
-@given(corpora, st.integers(1, 6), st.sampled_from(["averaged", "last"]), st.sampled_from([None, 8]))
-def test_saved_loaded_and_continued_is_uninterrupted(tmp_path_factory, corpus, cut, hypothesis, hash_bits):
+OPTIONS = st.sampled_from([{}, {"hash_bits": 8}, {"markov_order": 2}, {"beam": 2, "markov_order": 2}, {"beam": 1}])
+
+
+@given(corpora, st.integers(1, 6), st.sampled_from(["averaged", "last"]), OPTIONS)
+def test_saved_loaded_and_continued_is_uninterrupted(tmp_path_factory, corpus, cut, hypothesis, options):
     X, y = parted(corpus)
     path = tmp_path_factory.mktemp("m") / "t.nk"
-    whole = nk.SequenceTagger("pos", hypothesis=hypothesis, hash_bits=hash_bits).partial_fit(X[:cut], y[:cut])
+    templates = ["word[0]", "tag[-1]+word[0]", "word[-1]+suffix2[0]"]
+    whole = nk.SequenceTagger(templates, hypothesis=hypothesis, **options).partial_fit(X[:cut], y[:cut])
     whole.save(path)
     again = nk.load(path)
     if whole.tags_:
@@ -39,6 +45,24 @@ def test_saved_loaded_and_continued_is_uninterrupted(tmp_path_factory, corpus, c
     first = path.read_bytes()
     whole.save(path)
     assert path.read_bytes() == first
+
+
+@given(corpora, st.integers(1, 3), st.integers(1, 3), OPTIONS)
+def test_passes_that_go_on_are_those_of_one_run(tmp_path_factory, corpus, first, more, options):
+    X, y = parted(corpus)
+    path = tmp_path_factory.mktemp("m") / "t.nk"
+    templates = ["word[0]", "word[-1]+suffix2[0]"]
+    whole = nk.SequenceTagger(templates, max_iter=first + more, random_state=3, **options)
+    whole_mistakes = list(whole.passes(X, y))
+    part = nk.SequenceTagger(templates, max_iter=first, random_state=3, **options)
+    mistakes = list(part.passes(X, y))
+    part.save(path)
+    again = nk.load(path)
+    again.max_iter = more
+    if mistakes[-1]:  # otherwise it had ended
+        mistakes += again.passes(X, y, go_on=True)
+    assert mistakes == whole_mistakes
+    assert_same(again._chain, whole._chain)
 
 
 def trained():

@@ -29,20 +29,25 @@ def parted(corpus):
 
 
 def weights_of(tagger, of="weights", pairs="pairs"):
-    """The weights of a tagger by the names that literal.py gives them."""
+    """The weights of a tagger by the names that literal_chains.py gives them."""
     chain, program = tagger._chain, tagger._program
-    rows, links = getattr(chain, of), getattr(chain, pairs)
+    rows, links, triples = getattr(chain, of), getattr(chain, pairs), getattr(chain, pairs.replace("pair", "triple"))
+    n_plain = len(program.templates) - program.n_links
     found = {}
     for row in range(chain.n_rows):
-        origin = chain.origins[row].tolist()
-        template = program.templates[origin[0]]
+        which, *numbers, before = chain.origins[row].tolist()
+        template = program.templates[which]
         values = [
             program._value(atom.attribute, number, program.words.texts)
-            for atom, number in zip(template.atoms, origin[1:], strict=False)
+            for atom, number in zip(template.atoms, numbers, strict=False)
         ]
         values = [True if value == "True" else value for value in values]
         for tag, weight in zip(tagger.tags_, rows[row].tolist(), strict=False):
-            found[(origin[0], *values), tag] = weight
+            plain = (which, *values), tag
+            found[plain if before < 0 else ("link", (which - n_plain, *values), tagger.tags_[before], tag)] = weight
+    for at in np.ndindex(triples.shape if len(triples) else (0,)):
+        if at[-1] < len(tagger.tags_):
+            found[tuple(tagger.tags_[k] for k in at)] = int(triples[at])
     for i, a in enumerate(tagger.tags_):
         for j, b in enumerate(tagger.tags_):
             found[a, b] = int(links[i, j])
@@ -165,12 +170,24 @@ def test_many_features_and_tags():
     assert tagger.ledger_.trace.norm[-1] == pytest.approx(tagger.ledger_.norm, rel=0.05)
 
 
+@given(corpora, st.sampled_from([1, 2]))
+def test_wider_numbers_are_the_same_numbers(corpus, markov_order):
+    """Sums that might not fit into 32 bits are made in 64."""
+    X, y = parted(corpus)
+    narrow, wide = (nk.SequenceTagger("pos", max_iter=2, markov_order=markov_order) for _ in range(2))
+    narrow.fit(X, y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("novikoff.structured.chain.NARROW", 0)
+        patch.setattr("novikoff.structured.answering.NARROW", 0)
+        wide.fit(X, y)
+        assert wide.predict(X) == narrow.predict(X)
+    assert weights_of(wide) == weights_of(narrow)
+
+
 def test_a_sentence_may_be_long():
-    """So long that sums might need more than 32 bits: the same weights, in wider numbers."""
     X = [[f"w{k % 97}" for k in range(4000)], ["w1", "w2"]]
     y = [["ABC"[k % 97 % 3] for k in range(4000)], ["B", "C"]]
     tagger = nk.SequenceTagger(["word[0]", "word[1]"], max_iter=9).fit(X, y)
-    assert tagger._chain.weights.dtype == np.int64
     assert tagger.score(X, y) > 0.95
 
 
@@ -223,6 +240,23 @@ def test_no_sentences_and_empty_ones():
     assert tagger.ledger_.examples == 2
 
 
+def test_strangers_are_forgotten(monkeypatch):
+    """Words met while tagging are remembered, but not for ever, and what is known of one is not taken for another's."""
+    monkeypatch.setattr("novikoff.structured.tagger._STRANGERS", 4)
+    monkeypatch.setattr("novikoff.structured.tagger._AT_ONCE", 2)
+    X = [["the", "dog1"], ["a", "cat2"], ["the", "cats", "run3"]]
+    y = [["D", "N"], ["D", "N"], ["D", "N", "V"]]
+    tagger, fresh = (nk.SequenceTagger("pos", max_iter=5).fit(X, y) for _ in range(2))
+    for k in range(40):
+        sentence = [f"x{k % 7}", f"the{k}", f"{k}{k % 3}"]
+        assert tagger.predict([sentence, X[k % 3]]) == [own for x in (sentence, X[k % 3]) for own in fresh.predict([x])]
+        assert len(tagger._program.words) < 7 + 4 + 10
+        fresh = nk.SequenceTagger("pos", max_iter=5).fit(X, y)
+    with pytest.raises(DataError):
+        tagger.partial_fit([["new", 7]], [["N", "N"]])
+    assert tagger.predict([["dog", "x9"]]) == fresh.predict([["dog", "x9"]])
+
+
 def fitted():
     return nk.SequenceTagger("pos").fit([["a"]], [["X"]])
 
@@ -244,6 +278,11 @@ def fitted():
         (lambda: nk.SequenceTagger("chunk").fit([["a"]], [["X"]]), "there is no 'pos' in .*Columns: word"),
         (lambda: nk.SequenceTagger("pos", columns=["word", "pos"]).fit([["a"]], [["X"]]), "but columns= names 2"),
         (lambda: nk.SequenceTagger("pos").predict([["a"]]), "has not learned yet"),
+        (lambda: nk.SequenceTagger("pos").partial_fit([[]], [[]]).predict([["a"]]), "has met no tag yet"),
+        (lambda: nk.SequenceTagger("pos", markov_order=3), "markov_order must be a whole number from 1 to 2; found 3"),
+        (lambda: nk.SequenceTagger("pos", beam=0), "beam must be a whole number from 1"),
+        (lambda: fitted().k_best([["a"]], 0), "k must be a whole number from 1"),
+        (lambda: fitted().margins([["a"]], [[]]), "Sentence 0 has 1 tokens, but 0 tags"),
         (lambda: fitted().predict([[("a", "b")]]), "2 columns where 1 were expected"),
         (lambda: fitted().score([], []), "nothing to score"),
         (lambda: nk.SequenceTagger("pos").fit([["a"]], [[["X"]]]), "Tags must be text, or something else"),

@@ -51,6 +51,19 @@ def test_files_of_crfpp():
     assert not read("U00:%x[0,0]").pairs
 
 
+def test_templates_that_go_with_the_tag_before():
+    found = read(["tag[-1]", "tag[ -1 ] + word[+1]", "word[0]", "pos[0]+tag[-1]+word[0]"])
+    assert [(t.text, t.stem, t.atoms, t.is_link) for t in found.every] == [
+        ("word[0]", "word[0]", (Atom(None, 0, 0),), False),
+        ("word[+1]", "tag[-1]+word[+1]", (Atom(None, 0, 1),), True),
+        ("pos[0]+word[0]", "pos[0]+tag[-1]+word[0]", (Atom(None, 1, 0), Atom(None, 0, 0)), True),
+    ]
+    assert not any(template.is_link for template in read("tag[-1]", ["word", "tag"]).every)
+    found = read("U0:%x[0,0]\nB01:%x[-1,1]\nU1:%x[1,0]")
+    assert [(t.stem, t.is_link) for t in found.every] == [("U0:%x", False), ("U1:%x", False), ("B01:%x", True)]
+    assert not found.pairs
+
+
 def test_templates_from_a_file(tmp_path):
     path = tmp_path / "mine.txt"
     path.write_text(CRFPP)
@@ -80,7 +93,8 @@ def test_built_in_sets(name):
         (["word[5000]"], "5,000 tokens away"),
         (["# nothing"], "no template in it"),
         (["U0:%x[0,7]"], r"asks for column 7; there are 2, counted from 0: word, pos"),
-        (["U0:%x[0,0]", "B1:%x[0,0]"], "templates:2: .*features of pairs of tags"),
+        (["tag[-1]+word[0]"], "no template in it"),
+        (["word[0]", "tag[-2]+word[0]"], r"templates:2: there is no 'tag' in .* The tag before: tag\[-1\]"),
         (["U0:%x[0,0]", "X1:%x[0,0]"], "neither with U nor with B"),
         (["U0:%x[0,0]", "U1:%y[0,0]"], "has a % that is not"),
         ([1], "templates must be text"),

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain
+from sys import intern
 
 from novikoff.errors import DataError
 from novikoff.streams.lines import require_text
 from novikoff.streams.sources import Source, open_source
 
-__all__ = ["CONLLU", "FORMATS", "Read", "SentenceFile", "blocks"]
+__all__ = ["CONLLU", "FORMATS", "Read", "SentenceFile"]
 
 FORMATS = ("columns", "conllu", "text")
 CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -81,30 +82,38 @@ class SentenceFile:
         self._source.close()
 
     def __iter__(self) -> Iterator[Read]:
-        if self.format == "text":
-            for number, line in _lines(self._source):
-                words = line.split()
-                yield Read(number, [(word,) for word in words])
-            return
-        sentence = Read(1)
-        for number, line in _lines(self._source):
-            if line.strip():
-                sentence.line = sentence.line if sentence.lines else number
-                self._add(sentence, number, line)
-            else:
-                yield from self._whole(sentence)
-                sentence = Read(number + 1)
-        yield from self._whole(sentence)
+        return chain.from_iterable(self.blocks())
 
-    def _whole(self, sentence: Read) -> Iterator[Read]:
-        if sentence.lines and not (sentence.rows and sentence.rows[0][0] == _DOCUMENT):
-            yield sentence
+    def blocks(self) -> Iterator[list[Read]]:
+        """The same, some at a time: those that have ended in what could be read at once, 2 MB of a file, or of a pipe as
+        much as somebody has written. Who writes a sentence and waits gets it without delay."""
+        sentence = Read(1)
+        for lines in _lines(self._source):
+            found: list[Read] = []
+            for number, line in lines:
+                if self.format == "text":
+                    found.append(Read(number, [(intern(word),) for word in line.split()]))
+                elif line.strip():
+                    sentence.line = sentence.line if sentence.lines else number
+                    self._add(sentence, number, line)
+                else:
+                    found += self._whole(sentence)
+                    sentence = Read(number + 1)
+            if found:
+                yield found
+        if last := self._whole(sentence):
+            yield last
+
+    def _whole(self, sentence: Read) -> list[Read]:
+        """A sentence that has ended, if it is one."""
+        is_sentence = sentence.lines and not (sentence.rows and sentence.rows[0][0] == _DOCUMENT)
+        return [sentence] if is_sentence else []
 
     def _add(self, sentence: Read, number: int, line: str) -> None:
         if self.format == "conllu":
             row = self._conllu_row(number, line)
         else:
-            row = tuple(line.split("\t") if "\t" in line else line.split())
+            row = _row(line.split("\t") if "\t" in line else line.split())
             self._require_width(number, row)
         sentence.lines.append((line, None if row is None else len(sentence.rows)))
         if row is not None:
@@ -114,7 +123,7 @@ class SentenceFile:
         """The cells of a token, None for lines that are no token."""
         if line[0] == "#":
             return None
-        row = tuple(line.split("\t"))
+        row = _row(line.split("\t"))
         if len(row) != len(CONLLU):
             raise DataError(f"{self.name}:{number}: {len(row)} cells parted by tabs; CoNLL-U has {len(CONLLU)}. For "
                             "other columns say --format columns.")  # fmt: skip
@@ -134,6 +143,11 @@ class SentenceFile:
                             "an empty line between them.")  # fmt: skip
 
 
+def _row(cells: list[str]) -> tuple[str, ...]:
+    """Cells of the same text as one and the same string: a third of the memory, and found faster in every dict."""
+    return tuple(map(intern, cells))
+
+
 def _told(source: Source) -> str:
     """The format, from the name or from the first line that is no comment."""
     name = source.name.lower()
@@ -148,21 +162,21 @@ def _told(source: Source) -> str:
     return "columns"
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str]]:
-    """The lines as text, numbered from 1, without their ends."""
+def _lines(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
+    """The lines as text, numbered from 1, without their ends: as many at a time as could be read at once."""
     rest, number = b"", 0
     while True:
         chunk = source.read()
         whole, mark, rest = (rest + chunk).rpartition(b"\n") if chunk else (rest, b"\n" if rest else b"", b"")
         if mark:
-            for line in _decoded(source.name, number, whole):
-                number += 1
-                yield number, line
+            lines = _decoded(source.name, number, whole)
+            yield enumerate(lines, number + 1)
+            number += len(lines)
         if not chunk:
             return
 
 
-def _decoded(name: str, before: int, text: bytes) -> Iterator[str]:
+def _decoded(name: str, before: int, text: bytes) -> list[str]:
     if not before and text.startswith(b"\xef\xbb\xbf"):
         text = text[3:]
     try:
@@ -172,10 +186,4 @@ def _decoded(name: str, before: int, text: bytes) -> Iterator[str]:
         is_sound = False
     if not is_sound:  # line by line, for an error that says where
         lines = [require_text(line, f"{name}:{before + k}") for k, line in enumerate(text.split(b"\n"), 1)]
-    return (line.rstrip("\r") for line in lines)
-
-
-def blocks(sentences: Iterator[Read], size: int = 1024) -> Iterator[Sequence[Read]]:
-    """So many sentences at a time."""
-    while block := list(islice(sentences, size)):
-        yield block
+    return [line.rstrip("\r") for line in lines]

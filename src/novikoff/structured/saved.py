@@ -5,7 +5,7 @@
     words       the words of the training sentences, and which of them were in the first column (.known)
     features    of each row its hash (.keys) and what it was made of (.origins); none of these with hash_bits but .keys
     weights     of each row how many tags have weights (.sizes), and for each the tag (.tags), w (.now) and u (.moments)
-    pairs       .now and .moments
+    pairs       .now and .moments; triples, the same, for chains of order two
     counts      sentences, mistakes, rows, |w|^2, R^2; trace; passes
 
 Most rows have weights for two or three tags, so only those are in the file, in the narrowest whole numbers that hold
@@ -25,6 +25,7 @@ from novikoff.errors import DataError
 from novikoff.kernels.chains import LOGGED, ROWS
 from novikoff.structured.attributes import Attribute
 from novikoff.structured.chain import Chain
+from novikoff.structured.constraints import bars_for
 from novikoff.structured.templates import TemplateSource
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ KIND = "tagger"
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 _UNSIGNED = (np.uint8, np.uint16, np.uint32)
 _TRACE = 4  # columns: updates, sentences, mistakes, |w|
-_SIMPLE = ("max_iter", "hypothesis", "order", "random_state", "hash_bits")
+_SIMPLE = ("max_iter", "hypothesis", "order", "random_state", "markov_order", "beam", "constraints", "hash_bits")
 
 
 def save(tagger: SequenceTagger, path: str | os.PathLike[str]) -> None:
@@ -74,6 +75,10 @@ def _put_chain(root: Section, chain: Chain, *, with_names: bool) -> None:
     weights.put("moments", _narrow(moments[there], _SIGNED))
     pairs.put("now", chain.pairs[:, :n_tags].astype(np.int32))
     pairs.put("moments", chain.pair_moments[:, :n_tags])
+    if chain.search.markov_order == 2:
+        triples = root.open("triples")
+        triples.put("now", _narrow(chain.triples[:, :, :n_tags], _SIGNED))
+        triples.put("moments", _narrow(chain.triple_moments[:, :, :n_tags], _SIGNED))
     root.put("counts", chain.counts[:LOGGED])
     root.put("trace", np.array([point[:_TRACE] for point in chain.trace.points], float).reshape(-1, _TRACE))
     root.facts |= {"stride": chain.trace.stride, "passes": chain.passes}
@@ -153,6 +158,14 @@ def _take_chain(root: Section, tagger: SequenceTagger) -> None:
     chain.weights, chain.moments = _take_rows(weights, n, n_tags, chain.weights.shape[1])
     chain.pairs[:, :n_tags] = pairs.tensor("now", np.int32, (n_tags, n_tags))
     chain.pair_moments[:, :n_tags] = pairs.tensor("moments", np.int64, (n_tags, n_tags))
+    if tagger.markov_order == 2:
+        triples, shape = root.part("triples"), (n_tags, n_tags, n_tags)
+        chain.triples[:, :, :n_tags] = triples.tensor("now", _SIGNED[:3], shape)
+        chain.triple_moments[:, :, :n_tags] = triples.tensor("moments", _SIGNED, shape)
+    try:
+        chain.bars = bars_for(tagger.constraints, tagger.tags_)
+    except DataError as error:
+        root.fail(str(error), error)
     chain.counts[:LOGGED] = counts
     chain.table.enter(chain.keys)
     trace = root.finite("trace", np.float64, (None, _TRACE))
@@ -171,7 +184,8 @@ def _take_origins(section: Section, tagger: SequenceTagger, shape: tuple[int, ..
     which = found[:, 0]
     templates = tagger._known_program().templates
     sound = not found.size or (which.min() >= 0 and which.max() < len(templates) and found.max() < 2**31 - 1)
-    section.require(sound and (found[:, 1:] < max(1, tagger._n_kept)).all(), "origins point outside the words")
+    section.require(sound and (found[:, 1:-1] < max(1, tagger._n_kept)).all(), "origins point outside the words")
+    section.require((found[:, -1] < len(tagger.tags_)).all(), "origins point outside the tags")
     return found
 
 

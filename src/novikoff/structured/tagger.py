@@ -5,23 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.kernels import chains as kernels
 from novikoff.structured.account import SentenceLedger
+from novikoff.structured.answering import Answer
 from novikoff.structured.attributes import Attribute
-from novikoff.structured.chain import Chain, Lesson
+from novikoff.structured.chain import Chain, Lesson, Search
+from novikoff.structured.constraints import SCHEMES, bars_for, require_allowed
 from novikoff.structured.features import Program
+from novikoff.structured.parameters import one_of, whole
 from novikoff.structured.sentences import Sentence, Tokens, as_list, default_columns, flat_tags, tokens_of, width_of
 from novikoff.structured.templates import Templates, TemplateSource, parse, source_of
 
-__all__ = ["SequenceTagger"]
+__all__ = ["Guess", "SequenceTagger"]
 
-_AT_ONCE = 4096  # sentences tagged in one go: bounds the memory for their features
-_STRANGERS = 1 << 18  # words met while tagging that are remembered for the next time
+_AT_ONCE = 1024  # sentences tagged in one go: bounds the memory for their scores
+_STRANGERS = 1 << 16  # words met while tagging that are remembered for the next time
+
+
+class Guess(NamedTuple):
+    """One of the best chains of tags of a sentence, and its score <w, phi(x, y)>."""
+
+    tags: list[Any]
+    score: float
 
 
 class SequenceTagger:
@@ -33,7 +42,8 @@ class SequenceTagger:
         if y^ != y:   w <- w + phi(x, y) - phi(x, y^)
 
     If some unit vector prefers every right chain by a margin gamma, there are at most (R / gamma)^2 mistakes over any
-    number of passes, however many chains there are. Weights are whole numbers, and nothing is rounded.
+    number of passes, however many chains there are. Weights are whole numbers, and nothing is rounded. With a beam the
+    same holds of beginnings of chains (Huang, Fayong and Guo 2012).
 
     Parameters
     ----------
@@ -48,6 +58,14 @@ class SequenceTagger:
         Of the sentences in each pass of `fit`; `partial_fit` takes them as given.
     random_state : int
         Seed of the shuffling.
+    markov_order : {1, 2}
+        How many tags before have a say in the next one: pairs of tags have weights, or three in a row as well. Order
+        two takes as many times longer as there are tags.
+    beam : int, optional
+        Keep only so many beginnings of a chain, instead of all that may turn out best. While learning, a sentence ends
+        where the right beginning is not among them (early update). For order two with many tags.
+    constraints : {"bio", "iob1", "ioe1", "ioe2", "bilou"}, optional
+        Give only chains of tags that are spans of this scheme, if there is one; learn only from such.
     hash_bits : int, optional
         Tell features apart by so many bits of their hash only, so that there are at most 2^hash_bits. Memory then has a
         bound, for streams without end, but nothing has a name. Without, all 64 bits count.
@@ -68,6 +86,8 @@ class SequenceTagger:
     References
     ----------
     M. Collins, "Discriminative training methods for hidden Markov models", EMNLP 2002.
+    M. Collins and B. Roark, "Incremental parsing with the perceptron algorithm", ACL 2004.
+    L. Huang, S. Fayong and Y. Guo, "Structured perceptron with inexact search", NAACL 2012.
 
     Examples
     --------
@@ -83,15 +103,19 @@ class SequenceTagger:
 
     def __init__(
         self, templates: str | os.PathLike[str] | Iterable[str] | TemplateSource = "pos", *, max_iter: int = 10,
-        hypothesis: str = "averaged", order: str = "shuffled", random_state: int = 0, hash_bits: int | None = None,
+        hypothesis: str = "averaged", order: str = "shuffled", random_state: int = 0, markov_order: int = 1,
+        beam: int | None = None, constraints: str | None = None, hash_bits: int | None = None,
         columns: Sequence[str] | None = None, attributes: Mapping[str, Attribute] | None = None,
     ) -> None:  # fmt: skip
         self.templates = source_of(templates)
-        self.max_iter = _whole("max_iter", max_iter, 1, 2**31)
-        self.hypothesis = _one_of("hypothesis", hypothesis, ("averaged", "last"))
-        self.order = _one_of("order", order, ("shuffled", "given"))
-        self.random_state = _whole("random_state", random_state, 0, 2**32 - 1)
-        self.hash_bits = None if hash_bits is None else _whole("hash_bits", hash_bits, 1, 30)
+        self.max_iter = whole("max_iter", max_iter, 1, 2**31)
+        self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
+        self.order = one_of("order", order, ("shuffled", "given"))
+        self.random_state = whole("random_state", random_state, 0, 2**32 - 1)
+        self.markov_order = whole("markov_order", markov_order, 1, 2)
+        self.beam = None if beam is None else whole("beam", beam, 1, 10_000)
+        self.constraints = None if constraints is None else one_of("constraints", constraints, SCHEMES)
+        self.hash_bits = None if hash_bits is None else whole("hash_bits", hash_bits, 1, 30)
         self.columns = None if columns is None else tuple(columns)
         self.attributes = dict(attributes or {})
         self._forget()
@@ -104,7 +128,7 @@ class SequenceTagger:
         self._names: tuple[str, ...] = self.columns or ()
         self._n_kept = 0  # words of training sentences, which features are named by
         self._is_known = np.zeros(0, bool)  # of those, whether they were in the first column
-        self._answer: tuple[tuple[int, str], np.ndarray, np.ndarray] | None = None
+        self._answer: tuple[tuple[int, str], Answer] | None = None
 
     # -- learning
 
@@ -120,24 +144,26 @@ class SequenceTagger:
             pass
         return self
 
-    def passes(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Iterator[int]:
-        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved."""
+    def passes(
+        self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]], *, go_on: bool = False
+    ) -> Iterator[int]:
+        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved.
+
+        With `go_on`, nothing that is known is forgotten. Five passes, saved, loaded and five more on the same sentences
+        are ten passes, to the last bit: in which order a pass takes them depends on its number.
+        """
         sentences = as_list(sentences)
         flat = flat_tags(sentences, tags)
         if not flat:
             raise DataError("There is nothing to learn from: no sentence has a token.")
-        width = width_of(sentences)
-        assert width is not None
-        columns = self._columns_for(width)
-        program = self._made(columns)  # before anything is forgotten: a bad template changes nothing
-        tokens = _looked_up(sentences, program, width)
-        self._forget()
-        self._begin(columns, program)
-        lesson = self._lesson(tokens, flat)
-        rng = np.random.default_rng(self.random_state)
+        lesson = self._prepared(sentences, flat, anew=not go_on)
+        n = len(sentences)
+        del sentences, tags, flat  # all of it is numbers now
         for _ in range(self.max_iter):
-            given = np.arange(len(sentences))
-            mistakes = self._learn(lesson, rng.permutation(given) if self.order == "shuffled" else given)
+            order = np.arange(n)
+            if self.order == "shuffled":
+                order = np.random.default_rng([self.random_state, self._known_chain().passes]).permutation(order)
+            mistakes = self._learn(lesson, order)
             yield mistakes
             if not mistakes:
                 break
@@ -146,18 +172,24 @@ class SequenceTagger:
         """Go on: once through these sentences, in this order. New words, features and tags are welcome."""
         sentences = as_list(sentences)
         flat = flat_tags(sentences, tags)
-        if not sentences:
-            return self
-        if self._program is None:
-            width = width_of(sentences) or len(self.columns or ("word",))
-            columns = self._columns_for(width)
-            self._begin(columns, self._made(columns))
-        program = self._known_program()
-        if self.hash_bits is None or len(program.words) > _STRANGERS:
-            program.words.forget(self._n_kept)
-        tokens = _looked_up(sentences, program, len(self._names))
-        self._learn(self._lesson(tokens, flat), np.arange(len(sentences)))
+        if sentences:
+            self._learn(self._prepared(sentences, flat, anew=False), np.arange(len(sentences)))
         return self
+
+    def _prepared(self, sentences: list[Sentence], flat: list[Any], *, anew: bool) -> Lesson:
+        """Sentences as numbers. What is refused is refused before anything is forgotten or learned."""
+        program, columns, known = self._program, self._names, self.tags_
+        if program is None or anew:
+            columns = self._columns_for(width_of(sentences) or len(self.columns or ("word",)))
+            program, known = self._made(columns), []
+        elif self.hash_bits is None or len(program.words) > _STRANGERS:
+            self._forget_strangers()
+        tokens = _looked_up(sentences, program, len(columns))
+        require_allowed(self.constraints, known, tokens.starts, flat)
+        if program is not self._program:
+            self._forget()
+            self._begin(columns, program)
+        return self._lesson(tokens, flat)
 
     def _columns_for(self, width: int) -> tuple[str, ...]:
         columns = self.columns or default_columns(width)
@@ -174,7 +206,7 @@ class SequenceTagger:
 
     def _begin(self, columns: tuple[str, ...], program: Program) -> None:
         self._names, self._program = columns, program
-        self._chain = Chain(with_pairs=self._parsed(columns).pairs, most_atoms=program.most_atoms)
+        self._chain = Chain(program, Search(self.markov_order, self.beam))
 
     def _lesson(self, tokens: Tokens, flat: list[Any]) -> Lesson:
         program, chain = self._known_program(), self._known_chain()
@@ -183,12 +215,13 @@ class SequenceTagger:
                 self._codes[tag] = len(self.tags_)
                 self.tags_.append(tag)
         chain.widen(len(self.tags_))
+        chain.bars = bars_for(self.constraints, self.tags_)
         codes = np.fromiter(map(self._codes.__getitem__, flat), np.int32, len(flat))
         if self.hash_bits is None:
             self._n_kept = len(program.words)
             self._is_known = np.pad(self._is_known, (0, self._n_kept - len(self._is_known)))
             self._is_known[tokens.types[:, 0]] = True
-        return chain.lesson(tokens, program.learn(tokens), codes)
+        return chain.lesson(tokens, program.learn(tokens, len(self.tags_)), codes)
 
     def _learn(self, lesson: Lesson, order: np.ndarray) -> int:
         self._answer = None
@@ -198,31 +231,81 @@ class SequenceTagger:
 
     def predict(self, sentences: Iterable[Sentence]) -> list[list[Any]]:
         """The tags of every sentence."""
+        found: list[list[Any]] = []
+        for tokens in self._in_parts(as_list(sentences)):
+            flat = list(map(self.tags_.__getitem__, self._answers().tags(tokens).tolist()))
+            found += [flat[begin:end] for begin, end in pairwise(tokens.starts.tolist())]
+        return found
+
+    def k_best(self, sentences: Iterable[Sentence], k: int) -> list[list[Guess]]:
+        """The k best chains of tags of every sentence, best first, and their scores; always exact, beam or no beam. A
+        sentence that has fewer chains gets them all.
+
+        >>> import novikoff as nk
+        >>> tagger = nk.SequenceTagger(["word[0]"], hypothesis="last").fit([["a", "b"]], [["X", "Y"]])
+        >>> [(guess.tags, guess.score) for guess in tagger.k_best([["a", "b"]], 2)[0]]
+        [(['X', 'Y'], 2.0), (['Y', 'Y'], 1.0)]
+        """
+        k = whole("k", k, 1, 10_000)
+        found: list[list[Guess]] = []
+        for tokens in self._in_parts(as_list(sentences)):
+            answer = self._answers()
+            codes, scores = answer.lists(tokens, k)
+            for (begin, end), own in zip(pairwise(tokens.starts.tolist()), scores.tolist(), strict=True):
+                found.append(self._guesses(codes[begin:end].T, own, answer.scale))
+        return found
+
+    def _guesses(self, chains: np.ndarray, scores: list[int], scale: int) -> list[Guess]:
+        if not chains.shape[1]:
+            return [Guess([], 0.0)]
+        there = chains[:, 0] >= 0
+        return [Guess([self.tags_[code] for code in chain], score / scale)
+                for chain, score in zip(chains[there].tolist(), scores, strict=False)]  # fmt: skip
+
+    def margins(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]] | None = None) -> np.ndarray:
+        """By how much each sentence is decided: the score of the best chain of tags, less that of the second.
+
+        With tags, of the right chain less that of the best other one: negative if the tagger is wrong, and NaN if it
+        cannot give the right one, for lack of a tag. Infinite if there is no other chain.
+        """
         sentences = as_list(sentences)
-        return [
-            tags
-            for at in range(0, len(sentences), _AT_ONCE)
-            for tags in self._predict_some(sentences[at : at + _AT_ONCE])
-        ]
+        guesses = self.k_best(sentences, 2)
+        leads = np.array([_lead(own) for own in guesses])
+        if tags is None:
+            return leads
+        flat, at = flat_tags(sentences, tags := list(tags)), 0
+        right = []
+        for tokens in self._in_parts(sentences):
+            own = flat[at : (at := at + len(tokens.types))]
+            right.append(self._answers().scores_of(tokens, [self._codes.get(tag, -1) for tag in own]))
+        best = np.array([own[0].score for own in guesses])
+        behind = np.concatenate([np.empty(0), *right]) - best
+        is_right = [own[0].tags == list(given) for own, given in zip(guesses, tags, strict=True)]
+        return np.where(is_right, leads, behind)
 
-    def _predict_some(self, sentences: list[Sentence]) -> list[list[Any]]:
-        program, chain = self._known_program(), self._known_chain()
-        if len(program.words) > self._n_kept + _STRANGERS:
-            program.words.forget(self._n_kept)
-        tokens = tokens_of(sentences, program.words, len(self._names))
-        codes = np.empty(len(tokens.types), np.int32)
-        rows = program.find(tokens, chain.table)
-        kernels.tag_sentences(tokens.starts, rows, *self._weights(), max(1, tokens.longest), codes)
-        flat, starts = list(map(self.tags_.__getitem__, codes.tolist())), tokens.starts.tolist()
-        return [flat[begin:end] for begin, end in pairwise(starts)]
+    def _in_parts(self, sentences: list[Sentence]) -> Iterator[Tokens]:
+        """Sentences as numbers, some at a time."""
+        program = self._known_program()
+        for at in range(0, len(sentences), _AT_ONCE):
+            if len(program.words) > self._n_kept + _STRANGERS:
+                self._forget_strangers()
+            yield tokens_of(sentences[at : at + _AT_ONCE], program.words, len(self._names))
 
-    def _weights(self) -> tuple[np.ndarray, np.ndarray]:
+    def _forget_strangers(self) -> None:
+        """All words but those that features are named by; their numbers go to others."""
+        self._known_program().words.forget(self._n_kept)
+        if self._answer is not None:
+            self._answer[1].forget(self._n_kept)
+
+    def _answers(self) -> Answer:
         """The weights that answer, made when first asked for after learning."""
         chain = self._known_chain()
+        if not self.tags_:
+            raise DataError("This tagger has met no tag yet: the sentences it has learned from were all empty.")
         key = chain.examples, self.hypothesis
         if self._answer is None or self._answer[0] != key:
-            self._answer = (key, *chain.read(self.hypothesis))
-        return self._answer[1:]
+            self._answer = key, Answer(self._known_program(), chain, self.hypothesis)
+        return self._answer[1]
 
     def score(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> float:
         """The share of tokens that get the right tag."""
@@ -258,32 +341,29 @@ class SequenceTagger:
 
     def heaviest(self, top: int = 10) -> dict[Any, list[tuple[str, float]]]:
         """Of each tag the features that speak most for it or against it, by name, with their weights."""
-        weights, _ = self._scaled()
-        found = {}
-        for tag, column in zip(self.tags_, weights.T, strict=True):
+        answer, found = self._answers(), {}
+        for tag, column in zip(self.tags_, answer.weights.T, strict=False):
             largest = np.argsort(-np.abs(column), kind="stable")[:top].tolist()
-            found[tag] = [(self._name(row), float(column[row])) for row in largest if column[row]]
+            found[tag] = [(self._name(row), float(column[row] / answer.scale)) for row in largest if column[row]]
         return found
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weight of each pair of neighbouring tags; none if the templates know no pairs."""
-        _, pairs = self._scaled()
-        if not self._known_chain().with_pairs:
-            return {}
-        return {(a, b): float(pairs[i, j]) for i, a in enumerate(self.tags_) for j, b in enumerate(self.tags_)}
+        return self._weights_of_tags(self._answers().pairs if self._known_chain().with_pairs else np.empty((0, 0)))
 
-    def _scaled(self) -> tuple[np.ndarray, np.ndarray]:
-        """The weights that answer, on their own scale."""
-        by = self._known_chain().examples if self.hypothesis == "averaged" else 1
-        n = len(self.tags_)
-        weights, pairs = self._weights()
-        return weights[:, :n] / by, pairs[:, :n] / by
+    def triples(self) -> dict[tuple[Any, Any, Any], float]:
+        """The weight of each three tags in a row; none for chains of order one."""
+        return self._weights_of_tags(self._answers().triples)
+
+    def _weights_of_tags(self, weights: np.ndarray) -> dict[Any, float]:
+        scale, n = self._answers().scale, len(weights)
+        return {tuple(self.tags_[k] for k in at): float(weights[at] / scale) for at in np.ndindex((n,) * weights.ndim)}
 
     def _name(self, row: int) -> str:
         program, chain = self._known_program(), self._known_chain()
         if self.hash_bits is not None:
             return f"hash {int(chain.keys[row]) - 1}"
-        return program.name(chain.origins[row].tolist(), program.words.texts)
+        return program.name(chain.origins[row].tolist(), program.words.texts, self.tags_)
 
     def _known_program(self) -> Program:
         if self._program is None:
@@ -321,17 +401,10 @@ def _looked_up(sentences: list[Sentence], program: Program, n_columns: int) -> T
     return tokens
 
 
+def _lead(guesses: list[Guess]) -> float:
+    """By how much the best is ahead of the second."""
+    return guesses[0].score - guesses[1].score if len(guesses) > 1 else float("inf")
+
+
 def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
-
-
-def _whole(name: str, value: Any, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise DataError(f"{name} must be a whole number from {low} to {high}; found {value!r}.")
-    return int(value)
-
-
-def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise DataError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}.")
-    return str(value)

@@ -7,9 +7,10 @@ A template is one or more cells, joined by +. A cell is a column or an attribute
     suffix3[0]              the last three letters of the word
     pos[-2]                 the column "pos" two tokens before
     shape(lemma)[1]         an attribute of another column than the first, at the next token
+    tag[-1]+word[0]         the tag before and the word, together
 
-Text after # is a comment. Files of CRF++ are read as they are: `U05:%x[-1,0]/%x[0,0]` is a template, and B says that
-pairs of neighbouring tags have weights.
+Text after # is a comment. Files of CRF++ are read as they are: `U05:%x[-1,0]/%x[0,0]` is a template, B says that pairs
+of neighbouring tags have weights, and `B01:%x[0,0]` is a template that goes with the tag before.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from novikoff.structured.attributes import NAMES, Attribute, attribute_named
 __all__ = ["SETS", "Atom", "Template", "TemplateSource", "Templates", "cells_of", "parse", "source_of"]
 
 _CELL = re.compile(r"\s*([^\W\d]\w*)\s*(?:\(\s*([^\W\d]\w*)\s*\))?\s*\[\s*([+-]?\d+)\s*\]\s*\Z")
+_TAG_BEFORE = re.compile(r"\s*tag\s*\[\s*-\s*1\s*\]\s*\Z")
 _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 _FARTHEST = 1000  # tokens: anything beyond is a slip
 
@@ -73,16 +75,23 @@ class Atom:
 
 @dataclass(frozen=True)
 class Template:
-    """Cells taken together. `stem` is what tells its features from those of others; `text` is what people read."""
+    """Cells taken together. `stem` is what tells its features from those of others; `text` is what people read. One
+    that `is_link` goes with the tag before as well."""
 
     text: str
     stem: str
     atoms: tuple[Atom, ...]
+    is_link: bool = False
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it looks at one word and no other."""
+        return len({(atom.column, atom.offset) for atom in self.atoms}) == 1
 
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates of a tagger, and whether pairs of neighbouring tags have weights."""
+    """All templates of a tagger, those that are links last, and whether pairs of neighbouring tags have weights."""
 
     every: tuple[Template, ...]
     pairs: bool = True
@@ -132,7 +141,8 @@ def parse(source: TemplateSource, columns: Sequence[str], own: Mapping[str, Attr
     is_crfpp = any("%x[" in line for _, line in given)
     read = _Crfpp(columns) if is_crfpp else _Own(columns, own or {})
     every = [template for place, line in given if (template := read.line(place, line)) is not None]
-    if not every:
+    every.sort(key=lambda template: template.is_link)
+    if not every or every[0].is_link:
         raise DataError(f"{source.name}: there is no template in it. Write one such as word[0].")
     return Templates(tuple(every), read.pairs if is_crfpp else True)
 
@@ -146,13 +156,17 @@ class _Own:
         self.columns, self.own = list(columns), own
         self.seen: dict[str, str] = {}
 
-    def line(self, place: str, line: str) -> Template:
-        atoms = tuple(self._atom(place, line, cell) for cell in cells_of(line))
+    def line(self, place: str, line: str) -> Template | None:
         text = "".join(line.split())
         if text in self.seen:
             raise DataError(f"{place}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
         self.seen[text] = place
-        return Template(text, text, atoms)
+        cells = cells_of(line)
+        others = cells if "tag" in self.columns else [cell for cell in cells if not _TAG_BEFORE.match(cell)]
+        atoms = tuple(self._atom(place, line, cell) for cell in others)
+        if not atoms:  # tag[-1] alone: pairs of tags, which have weights anyway
+            return None
+        return Template("+".join(map("".join, map(str.split, others))), text, atoms, len(others) < len(cells))
 
     def _atom(self, place: str, line: str, cell: str) -> Atom:
         found = _CELL.match(cell)
@@ -165,7 +179,7 @@ class _Own:
         for wanted, known in ((name, self._is_attribute(name)), (column, column is None or column in self.columns)):
             if not known:
                 raise DataError(f"{place}: there is no {wanted!r} in {line!r}. Columns: {', '.join(self.columns)}. "
-                                f"Attributes: {', '.join([*self.own, *NAMES])}.")  # fmt: skip
+                                f"Attributes: {', '.join([*self.own, *NAMES])}. The tag before: tag[-1].")  # fmt: skip
         return Atom(name, 0 if column is None else self.columns.index(column), offset)
 
     def _is_attribute(self, name: str) -> bool:
@@ -184,18 +198,15 @@ class _Crfpp:
         self.columns, self.pairs = list(columns), False
 
     def line(self, place: str, line: str) -> Template | None:
-        if line[0] == "B":
-            if "%x[" in line:
-                raise DataError(f"{place}: {line!r} asks for features of pairs of tags; pairs have one weight each "
-                                "here. Write B alone, and the rest as U.")  # fmt: skip
-            self.pairs = True
-            return None
-        if line[0] != "U":
+        if line[0] not in "UB":
             raise DataError(f"{place}: {line!r} begins neither with U nor with B, as templates of CRF++ do.")
         atoms = tuple(self._atom(place, line, found) for found in _MACRO.finditer(line))
         if "%" in _MACRO.sub("", line):
             raise DataError(f"{place}: {line!r} has a % that is not of the form %x[row,column].")
-        return Template(line, _MACRO.sub("%x", line), atoms)
+        if line[0] == "B" and not atoms:
+            self.pairs = True
+            return None
+        return Template(line, _MACRO.sub("%x", line), atoms, line[0] == "B")
 
     def _atom(self, place: str, line: str, found: re.Match[str]) -> Atom:
         column = int(found[2])

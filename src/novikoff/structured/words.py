@@ -41,7 +41,7 @@ class Words:
     >>> words = Words([("text", None), ("lower", str.lower)])
     >>> words.numbers(["The", "the", "The"]).tolist()
     [0, 1, 0]
-    >>> the, lower = words.values()
+    >>> the, lower = words.values().T
     >>> bool(the[0] == the[1]), bool(lower[0] == lower[1])
     (False, True)
     """
@@ -49,7 +49,7 @@ class Words:
     def __init__(self, attributes: Sequence[tuple[str, Attribute | None]]) -> None:
         self.attributes = list(attributes)
         self._numbers = _Numbers()
-        self._values = np.zeros((len(self.attributes), 256), np.uint64)
+        self._values = np.zeros((256, len(self.attributes)), np.uint64)
         self._valued = 0  # how many words have their values
 
     @property
@@ -74,18 +74,19 @@ class Words:
         return found
 
     def values(self) -> np.ndarray:
-        """The hash of each attribute (a row) of each word (a column); 0 where it has nothing to say."""
+        """The hash of each attribute (a column) of each word (a row); 0 where it has nothing to say."""
         n = len(self)
-        if n > self._values.shape[1]:
-            larger = np.zeros((len(self.attributes), max(n, 2 * self._values.shape[1])), np.uint64)
-            larger[:, : self._valued] = self._values[:, : self._valued]
+        if n > len(self._values):
+            larger = np.zeros((max(n, 2 * len(self._values)), len(self.attributes)), np.uint64)
+            larger[: self._valued] = self._values[: self._valued]
             self._values = larger
         new = self.texts[self._valued : n]
         if new:
-            for row, (name, function) in zip(self._values, self.attributes, strict=True):
-                row[self._valued : n] = text_hashes(new) if function is None else _hashes_of(name, function, new)
+            for k, (name, function) in enumerate(self.attributes):
+                hashes = text_hashes(new) if function is None else _hashes_of(name, function, new)
+                self._values[self._valued : n, k] = hashes
             self._valued = n
-        return self._values[:, :n]
+        return self._values[:n]
 
     def forget(self, n: int) -> None:
         """All but the first n words."""

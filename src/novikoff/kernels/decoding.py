@@ -1,0 +1,187 @@
+"""The best chain of tags: exactly, by dynamic programming.
+
+    problem   argmax_y sum_i E[i, y_i] + Q_i[y_i-1, y_i] + T[y_i-2, y_i-1, y_i]
+    given     E, what each token says of each tag; Q_i, what is said of the tags at i - 1 and i; T, of three in a row
+    result    y; of equal chains the one whose last tag has the lowest number, then the last but one
+    source    Viterbi 1967; for chains of order two Thede and Harper 1999
+
+Q has one layer if what it says is the same at all tokens, and otherwise one for each. T is empty for chains of order
+one. Tags are rows filled up with zeros to a multiple of eight, as many as the processor adds at once.
+
+All numbers are whole, so that a tie is a tie. Before each step the largest of the sums so far is taken from all of
+them: what is compared are differences, which do not grow with the sentence, so 32 bits hold them. What must not be
+gets `floor`, lower than anything that may be; sums are kept from falling below it, so as not to run out of bits.
+
+What works on a whole sentence is a kernel, not a part of others: a call costs nothing there, and compiling it once
+instead of in each of them halves the time that takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._jit import kernel, part
+
+
+@kernel
+def add_links(P, barred, links, begin, n, rows_after, row_of, W, Q):
+    """Q_i = P + what is barred + the weights of the features of token i that go with the tag before.
+
+    links[i, k] is the feature that template k makes of token i, rows_after[f, a] the one it becomes after tag a.
+    """
+    n_tags, width = P.shape
+    for i in range(n if Q.shape[0] > 1 else 1):
+        for a in range(n_tags):
+            q = Q[i, a]
+            for z in range(width):
+                q[z] = P[a, z]
+            if barred.shape[0] > 0:
+                for z in range(width):
+                    q[z] += barred[a, z]
+            for k in range(links.shape[1]):
+                if links[begin + i, k] >= 0:
+                    row = row_of[rows_after[links[begin + i, k], a]]
+                    if row >= 0:
+                        w = W[row]
+                        for z in range(width):
+                            q[z] += w[z]
+
+
+@part
+def bar_ends(E, begin, end, ends, sign):
+    """Add what is said of the first and the last tag of a chain, or take it away again."""
+    for z in range(ends.shape[1]):
+        E[begin, z] += sign * ends[0, z]
+        E[end - 1, z] += sign * ends[1, z]
+
+
+@part
+def level(b, e, n_tags, floor):
+    """Take the largest sum from all, and from what the token says, but let no sum fall below the floor. Return whether
+    there is one that may be."""
+    top = b[0]
+    for z in range(1, n_tags):
+        top = max(top, b[z])
+    if top <= floor // 2:
+        return False
+    for z in range(b.size):
+        new = b[z] - top
+        b[z] = new if new > floor else floor
+        e[z] -= top
+    return True
+
+
+@kernel
+def best_chain(E, Q, n, floor, best, y):
+    """Viterbi. best[i, z] is the most that the first i + 1 tags can have if the last is z, less the most of all. Return
+    whether there is a chain that may be. Changes E, but for all tags of a token alike.
+
+    Where the maximum came from is not noted on the way but looked up on the way back, for one tag of a token instead of
+    all: what is left of the inner loop is an addition and a maximum, which the processor does for eight tags at once.
+    """
+    n_tags, width = Q.shape[1], Q.shape[2]
+    whole = best.dtype.type  # numba would go on in 64 bits, half as many at once
+    for z in range(width):
+        best[0, z] = E[0, z]
+    if not level(best[0], E[0], n_tags, floor):
+        return False
+    for i in range(1, n):
+        b, before, e, q = best[i], best[i - 1], E[i], Q[i if Q.shape[0] > 1 else 0]
+        for z in range(width):
+            b[z] = before[0] + q[0, z]
+        for a in range(1, n_tags):
+            so_far, p = before[a], q[a]
+            for z in range(width):
+                new = whole(so_far + p[z])
+                b[z] = new if new > b[z] else b[z]
+        for z in range(width):
+            b[z] += e[z]
+        if not level(b, e, n_tags, floor):
+            return False
+    last = 0
+    while best[n - 1, last] != 0:  # the most, less the most of all
+        last += 1
+    y[n - 1] = last
+    for i in range(n - 1, 0, -1):
+        z, q, a = y[i], Q[i if Q.shape[0] > 1 else 0], 0
+        while best[i - 1, a] + q[a, z] != best[i, z] - E[i, z]:
+            a += 1
+        y[i - 1] = a
+    return True
+
+
+@kernel
+def best_chain_of_order_two(E, Q, T, n, floor, best, y):
+    """The same where three tags in a row have a weight: best[i, b, z] is the most with b and z as the last two."""
+    n_tags, width = Q.shape[1], Q.shape[2]
+    whole = best.dtype.type
+    q = Q[1 if Q.shape[0] > 1 else 0]
+    for b in range(n_tags):
+        for z in range(width):
+            start = max(whole(E[0, b] + q[b, z]), whole(floor))
+            best[1, b, z] = start + E[1, z]
+    for i in range(2, n):
+        if not level_all(best[i - 1], n_tags, floor):
+            return False
+        q = Q[i if Q.shape[0] > 1 else 0]
+        for b in range(n_tags):
+            row = best[i, b]
+            for z in range(width):
+                row[z] = best[i - 1, 0, b] + T[0, b, z]
+            for a in range(1, n_tags):
+                so_far, t = best[i - 1, a, b], T[a, b]
+                for z in range(width):
+                    new = whole(so_far + t[z])
+                    row[z] = new if new > row[z] else row[z]
+            for z in range(width):
+                new = whole(row[z] + q[b, z])
+                row[z] = (new if new > floor else whole(floor)) + E[i, z]
+    if not level_all(best[n - 1], n_tags, floor):
+        return False
+    y[n - 2] = y[n - 1] = 0
+    for z in range(n_tags):
+        for b in range(n_tags):
+            if best[n - 1, b, z] > best[n - 1, y[n - 2], y[n - 1]]:
+                y[n - 2], y[n - 1] = b, z
+    for i in range(n - 1, 1, -1):
+        b, z, from_ = y[i - 1], y[i], 0
+        for a in range(1, n_tags):
+            if best[i - 1, a, b] + T[a, b, z] > best[i - 1, from_, b] + T[from_, b, z]:
+                from_ = a
+        y[i - 2] = from_
+    return True
+
+
+@part
+def level_all(rows, n_tags, floor):
+    """`level` for pairs of tags."""
+    top = rows[0, 0]
+    for b in range(n_tags):
+        for z in range(n_tags):
+            top = max(top, rows[b, z])
+    if top <= floor // 2:
+        return False
+    for b in range(n_tags):
+        for z in range(rows.shape[1]):
+            new = rows[b, z] - top
+            rows[b, z] = new if new > floor else floor
+    return True
+
+
+@part
+def decode(E, Q, T, n, floor, best, best_pairs, y):
+    """The best chain of either order. Return whether there is one that may be."""
+    if T.shape[0] > 0 and n > 1:
+        return best_chain_of_order_two(E, Q, T, n, floor, best_pairs, y)
+    return best_chain(E, Q, n, floor, best, y)
+
+
+@part
+def chain_score(E, Q, T, n, y):
+    """<w, phi(x, y)> of the first n tags."""
+    total = np.int64(E[0, y[0]])
+    for i in range(1, n):
+        total += np.int64(E[i, y[i]]) + Q[i if Q.shape[0] > 1 else 0, y[i - 1], y[i]]
+        if T.shape[0] > 0 and i > 1:
+            total += T[y[i - 2], y[i - 1], y[i]]
+    return total

@@ -1,0 +1,242 @@
+"""Tokens: the features that templates make of their surroundings, as places in a table, and what those add up to.
+
+    problem   name, find and add up the features of every token without ever making their names
+    given     sentences as numbers of words; hashes of what templates ask of a word; templates, each of which makes one
+              feature out of a token's surroundings
+    result    a place per feature, in the order in which they came; or E[i, y], the sum of their weights for tag y
+    source    open addressing: Knuth, TAOCP 6.4, algorithm L; the mixer is that of `kernels.names`
+
+An atom of a template is (attribute, column, offset): the attribute of the cell in that column, so many tokens away.
+Beyond the sentence the value is how far beyond, and there words have negative numbers: -2d, d tokens before the
+beginning, or -2d - 1, d after the end. A table holds (hash, place + 1) or zeros, and is never more than half full.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._jit import kernel, part, prefetch
+from novikoff.kernels.names import SEED, mixed
+
+_u = np.uint64
+
+_LINE = 16  # whole numbers of 32 bits in a line of the cache
+
+
+@part
+def word_at(types, begin, j, end, column):
+    """The number of the word at token j, which may be beyond the sentence begin..end-1."""
+    if j < begin:
+        return np.int64(-2 * (begin - j))
+    if j >= end:
+        return np.int64(-2 * (j - end + 1) - 1)
+    return np.int64(types[j, column])
+
+
+@part
+def value_of(values, attribute, word):
+    """The hash of an attribute of a word; 0 if it has nothing to say."""
+    return values[word, attribute] if word >= 0 else mixed(SEED, _u(-word))
+
+
+@part
+def key_of(h, shift):
+    """As many bits of a hash as count; 0 stays what it is, no feature."""
+    return h if h == _u(0) else (h >> shift) + _u(1)
+
+
+@part
+def token_hashes(types, begin, i, end, values, atoms, ends, seeds, shift, hashes):
+    """The key of each template's feature at token i of the sentence begin..end-1; 0 if a value of it is missing."""
+    for k in range(seeds.size):
+        h = seeds[k]
+        for a in range(ends[k], ends[k + 1]):
+            value = value_of(values, atoms[a, 0], word_at(types, begin, i + atoms[a, 2], end, atoms[a, 1]))
+            if value == _u(0):
+                h = _u(0)
+                break
+            h = mixed(h, value)
+        hashes[k] = key_of(h, shift)
+
+
+@part
+def home(table, h):
+    """Where in the table this key would best be."""
+    return (h ^ (h >> _u(32))) & _u(table.shape[0] - 1)
+
+
+@part
+def slot_of(table, h):
+    """Where in the table this key is, or would be."""
+    k = home(table, h)
+    while table[k, 1] != _u(0) and table[k, 0] != h:
+        k = (k + _u(1)) & _u(table.shape[0] - 1)
+    return k
+
+
+@part
+def place_of(table, h):
+    """The place of this key, -1 for those without: 0 - 1."""
+    return np.int64(table[slot_of(table, h), 1]) - 1
+
+
+# -- while learning: places for all features
+
+
+@kernel
+def find_features(types, starts, at, values, atoms, ends, seeds, shift, table, count, features, firsts):
+    """The place of every feature of every token, -1 for those without; new ones take the next.
+
+    firsts[place] is where a feature was first seen, token * templates + template. Return (at, count): `at` is the first
+    sentence that was not looked at, for lack of room in the table.
+    """
+    n_templates = seeds.size
+    hashes = np.zeros((2, n_templates), np.uint64)
+    for s in range(at, starts.size - 1):
+        begin, end = starts[s], starts[s + 1]
+        if 2 * (count + (end - begin) * n_templates) > table.shape[0]:
+            return s, count
+        if begin < end:
+            token_hashes(types, begin, begin, end, values, atoms, ends, seeds, shift, hashes[begin & 1])
+        for i in range(begin, end):
+            if i + 1 < end:  # the table is larger than the cache: ask early for what the next token needs
+                later = hashes[(i + 1) & 1]
+                token_hashes(types, begin, i + 1, end, values, atoms, ends, seeds, shift, later)
+                for k in range(n_templates):
+                    prefetch(table, _u(2) * home(table, later[k]))
+            for k in range(n_templates):
+                h = hashes[i & 1, k]
+                features[i, k] = -1
+                if h != _u(0):
+                    slot = slot_of(table, h)
+                    if table[slot, 1] == _u(0):
+                        table[slot, 0] = h
+                        table[slot, 1] = _u(count + 1)
+                        firsts[count] = i * n_templates + k
+                        count += 1
+                    features[i, k] = np.int64(table[slot, 1]) - 1
+    return starts.size - 1, count
+
+
+@kernel
+def move_table(table, larger):
+    """Enter all of a table into a larger one that is empty."""
+    for k in range(table.shape[0]):
+        if table[k, 1] != _u(0):
+            slot = slot_of(larger, table[k, 0])
+            larger[slot, 0] = table[k, 0]
+            larger[slot, 1] = table[k, 1]
+
+
+@kernel
+def fill_keys(keys, first, table):
+    """Enter keys into a table that has room; keys[i] has place i, and those before `first` are in it already."""
+    for i in range(first, keys.size):
+        slot = slot_of(table, keys[i])
+        table[slot, 0] = keys[i]
+        table[slot, 1] = _u(i + 1)
+
+
+@kernel
+def keys_of_places(table, keys):
+    """The key that has each place."""
+    for k in range(table.shape[0]):
+        if table[k, 1] != _u(0):
+            keys[table[k, 1] - _u(1)] = table[k, 0]
+
+
+@kernel
+def look_up(keys, table, places):
+    """The place of each key, -1 for those without."""
+    for i in range(keys.size):
+        places[i] = place_of(table, keys[i])
+
+
+# -- features that go with the tag before
+
+
+@kernel
+def token_keys(types, starts, values, atoms, ends, seeds, shift, keys):
+    """The key of each template's feature at each token."""
+    for s in range(starts.size - 1):
+        for i in range(starts[s], starts[s + 1]):
+            token_hashes(types, starts[s], i, starts[s + 1], values, atoms, ends, seeds, shift, keys[i])
+
+
+@kernel
+def keys_after(keys, shift, found):
+    """found[f, a], the key of feature f together with tag a before."""
+    for f in range(keys.size):
+        for a in range(found.shape[1]):
+            found[f, a] = _u(0) if keys[f] == _u(0) else key_of(mixed(keys[f], _u(a + 1)), shift)
+
+
+# -- while tagging: what they add up to
+
+
+@part
+def add_row(e, w):
+    for y in range(w.size):
+        e[y] += w[y]
+
+
+@part
+def add_alone(word, values, atoms, ends, seeds, shift, first, last, table, W, s):
+    """s = the sum of the rows of templates first..last-1, all of which look at this word and no other."""
+    for y in range(s.size):
+        s[y] = 0
+    for k in range(first, last):
+        h = seeds[k]
+        for a in range(ends[k], ends[k + 1]):
+            value = value_of(values, atoms[a, 0], word)
+            h = _u(0) if h == _u(0) or value == _u(0) else mixed(h, value)
+        if h != _u(0):
+            row = place_of(table, key_of(h, shift))
+            if row >= 0:
+                add_row(s, W[row])
+
+
+@kernel
+def score_tokens(
+    types, starts, values, groups, alone_atoms, alone_ends, alone_seeds, atoms, ends, seeds, shift, table, W, margin,
+    sums, has_sum, longest, E,
+):  # fmt: skip
+    """E[i, y] = the sum of W[f, y] over the features f of token i.
+
+    Most templates look at one word. Group g of them, (column, offset, first, last), adds up to the same whenever that
+    word comes along, so the sum is kept: sums[word + margin, g], if has_sum says so, where the margin is for the
+    negative numbers of words beyond the sentence. Other templates are looked up one by one; table and weights are
+    larger than the cache, so each is asked for a sentence ahead.
+    """
+    keys, rows = np.empty((longest, seeds.size), np.uint64), np.empty((longest, seeds.size), np.int32)
+    width = W.shape[1]
+    per_word = sums.shape[1] * width
+    for s in range(starts.size - 1):
+        begin, end = starts[s], starts[s + 1]
+        for i in range(begin, end):
+            token_hashes(types, begin, i, end, values, atoms, ends, seeds, shift, keys[i - begin])
+            for k in range(seeds.size):
+                prefetch(table, _u(2) * home(table, keys[i - begin, k]))
+            for at in range(0, per_word, _LINE):
+                prefetch(sums, (types[i, 0] + margin) * per_word + at)
+        for i in range(end - begin):
+            for k in range(seeds.size):
+                row = place_of(table, keys[i, k]) if keys[i, k] != _u(0) else np.int64(-1)
+                rows[i, k] = row
+                if row >= 0:
+                    prefetch(W, row * width)
+                    prefetch(W, row * width + width - 1)
+        for i in range(begin, end):
+            e = E[i]
+            for y in range(width):
+                e[y] = 0
+            for g in range(groups.shape[0]):
+                word = word_at(types, begin, i + groups[g, 1], end, groups[g, 0])
+                if not has_sum[word + margin, g]:
+                    add_alone(word, values, alone_atoms, alone_ends, alone_seeds, shift, groups[g, 2], groups[g, 3],
+                              table, W, sums[word + margin, g])  # fmt: skip
+                    has_sum[word + margin, g] = True
+                add_row(e, sums[word + margin, g])
+            for k in range(seeds.size):
+                if rows[i - begin, k] >= 0:
+                    add_row(e, W[rows[i - begin, k]])

@@ -1,0 +1,122 @@
+"""What a tagger answers: from tokens to chains of tags, with weights that stay as they are for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from novikoff.kernels import chains as kernels
+from novikoff.kernels.lists import list_sentences
+from novikoff.kernels.tokens import score_tokens
+from novikoff.structured.chain import NARROW, Chain, floor_of
+from novikoff.structured.features import Program
+from novikoff.structured.sentences import Tokens
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """The weights that answer, and for each word what the features that look at it alone add up to.
+
+    Attributes
+    ----------
+    weights, pairs, triples : ndarray
+        Of whole numbers, `scale` times what they stand for.
+    """
+
+    def __init__(self, program: Program, chain: Chain, hypothesis: str) -> None:
+        self._program, self._chain = program, chain
+        self.scale = chain.examples if hypothesis == "averaged" else 1
+        weights, self.pairs, self.triples = chain.read(hypothesis)
+        self._largest = _largest(weights)
+        is_narrow = self._largest * len(program.templates) < 2**31  # whatever a token's features are
+        self.weights = np.ascontiguousarray(weights, np.int32 if is_narrow else np.int64)
+        self._margin = 2 * program.reach + 1
+        self._sums = np.empty((0, len(program.groups), self.weights.shape[1]), self.weights.dtype)
+        self._has_sum = np.zeros((0, len(program.groups)), bool)
+        self._every_row = np.arange(len(self.weights) + 1, dtype=np.int32)
+        self._every_row[-1] = -1  # so that a feature without a row, -1, has none
+
+    def forget(self, n: int) -> None:
+        """What was kept of all but the first n words."""
+        self._has_sum[n + self._margin :] = False
+
+    def tags(self, tokens: Tokens) -> np.ndarray:
+        """The number of the tag of each token, in the best chain of tags."""
+        chain, codes = self._chain, np.empty(len(tokens.types), np.int32)
+        E = self._scores(tokens)
+        number = self._number(E)
+        E = E.astype(number, copy=False)
+        room = chain.search.room(chain.n_tags, E.shape[1], tokens.longest, number=number,
+                                 with_links=bool(self._program.n_links))  # fmt: skip
+        kernels.tag_sentences(
+            tokens.starts, E, self.pairs.astype(number), self.triples.astype(number), *self._bars(number),
+            *self._links(tokens), self.weights, bool(chain.search.beam), floor_of(number), room, codes,
+        )  # fmt: skip
+        return codes
+
+    def lists(self, tokens: Tokens, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k best chains of every sentence: the tags of each token in each of them, -1 where there are not so many,
+        and the chains' scores, times `scale`."""
+        codes = np.empty((len(tokens.types), k), np.int32)
+        scores = np.zeros((len(tokens.starts) - 1, k), np.int64)
+        list_sentences(
+            tokens.starts, self._scores(tokens).astype(np.int64), self.pairs.astype(np.int64),
+            self.triples.astype(np.int64), *self._bars(np.int64), *self._links(tokens), self.weights,
+            floor_of(np.int64), max(1, tokens.longest), k, codes, scores,
+        )  # fmt: skip
+        return codes, scores
+
+    def scores_of(self, tokens: Tokens, codes: Sequence[int]) -> np.ndarray:
+        """The score of every sentence with these tags; NaN where one of them, -1, was never met."""
+        found = np.empty(len(tokens.starts) - 1)
+        kernels.score_sentences(
+            tokens.starts, self._scores(tokens), self.pairs.astype(np.int64), self.triples, *self._links(tokens),
+            self.weights, max(1, tokens.longest), np.array(codes, np.int32), found,
+        )  # fmt: skip
+        return found / self.scale
+
+    def _scores(self, tokens: Tokens) -> np.ndarray:
+        """What each token says of each tag."""
+        program = self._program
+        self._reserve(self._margin + len(program.words))
+        E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
+        score_tokens(
+            tokens.types, tokens.starts, program.words.values(), program.groups, *program.alone, *program.together,
+            program.shift, self._chain.table.slots, self.weights, self._margin, self._sums, self._has_sum,
+            max(1, tokens.longest), E,
+        )  # fmt: skip
+        return E
+
+    def _reserve(self, n: int) -> None:
+        """Have memory for so many words. The system gives it when it is first written to."""
+        before = len(self._sums)
+        if n > before:
+            sums = np.empty((max(n, 3 * before // 2), *self._sums.shape[1:]), self._sums.dtype)
+            has_sum = np.zeros(sums.shape[:2], bool)
+            has_sum[:before] = self._has_sum
+            sums[:before][self._has_sum] = self._sums[self._has_sum]
+            self._sums, self._has_sum = sums, has_sum
+
+    def _number(self, E: np.ndarray) -> Any:
+        """Whole numbers of 32 bits if all sums fit into them, or else of 64."""
+        links = self._largest * self._program.n_links
+        most = max(_largest(E), _largest(self.pairs) + links, _largest(self.triples))
+        return np.int32 if most < NARROW and not self._chain.bars else np.int64
+
+    def _bars(self, number: Any) -> tuple[np.ndarray, np.ndarray]:
+        return self._chain.bars.weights(self.weights.shape[1], floor_of(number))
+
+    def _links(self, tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Features that go with the tag before: of each token, and the row that each has after each tag."""
+        program, n_tags = self._program, self._chain.n_tags
+        keys = program.link_keys(tokens)
+        after = self._chain.table.places(program.keys_after(keys, n_tags).ravel()).reshape(len(keys), n_tags)
+        links = np.where(keys == 0, -1, np.arange(len(keys), dtype=np.int32))
+        return links.reshape(len(tokens.types), program.n_links), after, self._every_row
+
+
+def _largest(array: np.ndarray) -> int:
+    return max(int(array.max(initial=0)), -int(array.min(initial=0)))
