@@ -6,8 +6,8 @@
 Raw pixels, K = (1 + <x, z>)^d as in the paper ("Large margin classification using the perceptron algorithm", 1999,
 table 3). One run of ten passes is read wherever the table has a column: T = 1 is how far it was after one pass.
 
-The figures to compare with are of a run elsewhere, on the same rows in the same random order; the paper's own counts are
-within 1 % of them. Counts must agree to 2 %, errors by vote and average to 0.25 points; exits with 1 otherwise.
+The figures to compare with are of a run elsewhere, on the same rows in the same random order; the paper's own counts
+are within 1 % of them. Counts must agree to 2 %, errors by vote and average to 0.25 points; exits with 1 otherwise.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Cell:
     seconds: float = 0.0
 
 
+_HEADER = "| kernel | T | vote | avg. | last | support | mistakes | seconds | elsewhere: vote, avg., last, mistakes |"
+
 # Elsewhere, by kernel and T.
 KNOWN = {("d = 2", 1): Cell((2.86, 2.78, 3.59), 10_277),
          ("d = 4", 1): Cell((2.22, 2.26, 2.46), 7_978),
@@ -67,7 +69,8 @@ def run(kernel: Potential, rows: data.Split) -> Iterator[tuple[float, Cell]]:
 
 def _read(learner: DualLearner, state: DualState, queries: Points, y: np.ndarray, took: float) -> Cell:
     vote, average, last = (
-        100.0 * float((learner.decide(learner.score(state, queries, hypothesis)) != y).mean()) for hypothesis in READINGS
+        100.0 * float((learner.decide(learner.score(state, queries, hypothesis)) != y).mean())
+        for hypothesis in READINGS
     )
     return Cell((vote, average, last), int(state.counts[MISTAKES]), len(state.support), took)
 
@@ -87,7 +90,7 @@ def main(quick: bool, names: tuple[str, ...]) -> None:
     """Print Freund & Schapire's table, next to the figures of a run elsewhere."""
     rows = pixels(quick)
     print(f"{rows.source}; errors in percent on {len(rows.X_test):,} digits not seen, seconds to learn\n")
-    print("| kernel   |    T | vote | avg. | last | support | mistakes | seconds | elsewhere: vote, avg., last; mistakes |")
+    print(_HEADER)
     print("|---|--:|--:|--:|--:|--:|--:|--:|---|")
     failed = False
     for name in names or KERNELS:

@@ -9,6 +9,8 @@ errors of 2.22 % (voted), 2.26 % (averaged) and 2.46 % (last).
 
 from __future__ import annotations
 
+import pickle
+import resource
 from functools import lru_cache, partial
 
 import numpy as np
@@ -16,7 +18,7 @@ from sklearn.svm import SVC
 
 import novikoff as nk
 from benchmarks import data
-from benchmarks.measure import Benchmark, Line, Options, Times, at_least, best_of, seconds
+from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
 
 _KERNEL = {"kernel": "poly", "degree": 4, "gamma": 1.0, "coef0": 1.0}
 
@@ -105,4 +107,35 @@ def one_by_one(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(slots), W[:, : len(slots)]
 
 
-BENCHMARKS: dict[str, Benchmark] = {"kernel-train": train, "kernel-predict": predict, "kernel-blocks": blocks}
+def budget(options: Options) -> list[Line]:
+    """A stream that never ends: what a row costs, and what is in memory, late and early."""
+    n, tenth, kept = options.size(1_000_000, 50_000), options.size(100_000, 5_000), 500
+    clf = nk.KernelPerceptron("rbf", gamma=0.1, hypothesis="last", budget=kept)
+    times, sizes, peaks = [], [], []
+    for number in range(n // tenth):
+        rng = np.random.default_rng(number)
+        X = rng.standard_normal((tenth, 20))
+        y = (X[:, 0] * X[:, 1] + X[:, 2] > 0.0) ^ (rng.random(tenth) < 0.05)
+        if not number:
+            clf.partial_fit(X[:1000], y[:1000])  # compiles
+        times.append(seconds(partial(clf.partial_fit, X, y)) / tenth)
+        sizes.append(len(pickle.dumps(clf)))
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0)
+    work = f"budget of {kept} rows, stream of {n:,} rows"
+    found = f"{clf.ledger_.mistakes / clf.ledger_.examples:.1%} mistakes"
+    half = len(times) // 2
+    note = ", ".join(f"{time * 1e6:.2f}" for time in times)
+    return [Line(f"{work}: time per row", "itself: best of the later half / of the earlier", at_most(1.25),
+                 min(times[half:]) / min(times[:half]), agreement=found,
+                 note=f"20 Gaussian columns; microseconds for a row, by tenths: {note}"),
+            Line(f"{work}: memory", "itself: the model at the end / after a tenth", at_most(1.05), sizes[-1] / sizes[0],
+                 note=f"{sizes[-1]:,} bytes at the end; the process peaked at {peaks[0]:.0f} MB after the first tenth, "
+                      f"{peaks[-1]:.0f} MB after the last")]  # fmt: skip
+
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "kernel-train": train,
+    "kernel-predict": predict,
+    "kernel-blocks": blocks,
+    "kernel-budget": budget,
+}

@@ -10,7 +10,7 @@ from novikoff import online, store
 from novikoff.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from novikoff.estimators import KernelPerceptron, Perceptron
+    from novikoff.estimators import KernelPerceptron, KernelRegressor, Perceptron
     from novikoff.structured import SequenceTagger
 
 __all__ = ["load"]
@@ -19,7 +19,7 @@ __all__ = ["load"]
 def load(
     path: str | os.PathLike[str], *, rule: Callable[[float, float], float] | None = None,
     kernel: Callable[[Any, Any], Any] | None = None, attributes: Mapping[str, Any] | None = None,
-) -> KernelPerceptron | Perceptron | SequenceTagger | online.StreamModel:  # fmt: skip
+) -> KernelPerceptron | KernelRegressor | Perceptron | SequenceTagger | online.StreamModel:  # fmt: skip
     """Read a learner that `save` or `novikoff learn` has written.
 
     It is equal to the one that was saved, and goes on learning as that would have, to the last bit. Nothing in the file
@@ -37,7 +37,7 @@ def load(
 
     Returns
     -------
-    Perceptron, KernelPerceptron, SequenceTagger or StreamModel
+    Perceptron, KernelPerceptron, KernelRegressor, SequenceTagger or StreamModel
 
     Examples
     --------
@@ -62,10 +62,10 @@ def load(
     from novikoff.estimators import estimator_of, kernel_estimator_of
     from novikoff.potential import files
 
-    if kind == files.KIND:
+    if kind in (files.KIND, files.REGRESSION):
         if rule is not None:
-            raise ModelFileError(f"{os.fspath(path)} holds a kernel perceptron, which has no other rule.")
-        return kernel_estimator_of(files.taken(path, root, kernel), path)
+            raise ModelFileError(f"{os.fspath(path)} holds a model with a kernel, which has no other rule.")
+        return kernel_estimator_of(files.taken(path, root, kernel), kind, path)
     if kernel is not None:
         raise ModelFileError(f"{os.fspath(path)} holds a model without a kernel; kernel= is only for those trained "
                              "with a function.")  # fmt: skip

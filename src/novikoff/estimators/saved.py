@@ -7,8 +7,9 @@ import os
 from novikoff import store
 from novikoff.errors import ModelFileError
 from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.kernel_regressor import KernelRegressor
 from novikoff.estimators.perceptron import Perceptron
-from novikoff.potential.files import SavedKernel
+from novikoff.potential.files import REGRESSION, SavedKernel
 
 __all__ = ["estimator_of", "kernel_estimator_of"]
 
@@ -28,10 +29,12 @@ def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron
     return found
 
 
-def kernel_estimator_of(saved: SavedKernel, path: str | os.PathLike[str]) -> KernelPerceptron:
-    """The same for a kernel perceptron."""
+def kernel_estimator_of(
+    saved: SavedKernel, kind: str, path: str | os.PathLike[str]
+) -> KernelPerceptron | KernelRegressor:
+    """The same for kernel perceptrons and regressions."""
     try:
-        found = KernelPerceptron(**saved.parameters)
+        found = (KernelRegressor if kind == REGRESSION else KernelPerceptron)(**saved.parameters)
         found._validate_params()
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error

@@ -26,14 +26,14 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
+from novikoff.gram.functions import Potential, UsersPotential
+from novikoff.gram.points import Growing, Points, Support
 from novikoff.kernels import additive, dual, voting
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM, UPDATES
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger, Trace
-from novikoff.potential.functions import Potential, UsersPotential
-from novikoff.potential.points import Growing, Points, Support
 
-__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
+__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing", "require_numbers"]
 
 HYPOTHESES = ("last", "averaged", "voted")
 MULTI_CLASS = ("ovr", "direct")
@@ -219,7 +219,7 @@ class DualLearner:
         rows = points.take(at)
         scores = self._caught_up(state, rows, at, standing)
         gram = self.potential.gram(rows, at)
-        _require_numbers(gram, at)
+        require_numbers(gram, at)
         direct = state.n_vectors > 1 and self.multi_class == "direct"
         most = len(at) * (2 if direct else state.n_vectors)
         log, values = np.empty((most, 3), np.int64), np.empty((most, 2))
@@ -241,7 +241,7 @@ class DualLearner:
             kept, slots = _needed(state.support.points, state.slots.values[part])
             products = self.potential.block(kept, rows)
             dual.catch_up(products, slots, state.vectors.values[part], state.signs.values[part], first, seen, scores)
-        _require_numbers(scores.T, at)
+        require_numbers(scores.T, at)
         return scores
 
     def _remember(
@@ -384,7 +384,7 @@ def _looseness(updates: int, measures: np.ndarray) -> int:
     return int(min(2.0**52, 100.0 * (updates + 1.0) ** 2 * measures[SQUARED_RADIUS] / measures[SQUARED_NORM]))
 
 
-def _require_numbers(kernels: np.ndarray, at: np.ndarray) -> None:
+def require_numbers(kernels: np.ndarray, at: np.ndarray) -> None:
     """Rows of kernels or scores of the rows `at`."""
     if np.isfinite(kernels).all():
         return

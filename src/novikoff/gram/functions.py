@@ -22,8 +22,8 @@ import scipy.sparse as sp
 
 from novikoff._jit import rebuild
 from novikoff.errors import DataError, RuleError
+from novikoff.gram.points import Points
 from novikoff.kernels import dual
-from novikoff.potential.points import Points
 
 __all__ = ["NAMES", "Potential", "UsersPotential", "resolve"]
 
