@@ -20,7 +20,8 @@ from novikoff import potential
 from novikoff.batch import ORDERS
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import is_dicts
-from novikoff.estimators.kernel_inputs import TakesPoints, kernel_rows, takes_new_rows
+from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
+from novikoff.gram import kernel_rows
 from novikoff.labels import Labels, encode
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from novikoff import potential
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import TakesRows
+from novikoff.gram import are_objects, is_row, kernel_rows
 from novikoff.potential.files import save as save_model
 from novikoff.rows import Rows, names_of, rows_of_dicts
 
-__all__ = ["TakesPoints", "kernel_rows", "takes_new_rows"]
+__all__ = ["TakesPoints", "takes_new_rows"]
 
 _FITTED = ("n_iter_", "converged_", "n_features_in_", "feature_names_in_")
 
@@ -70,7 +70,7 @@ class TakesPoints(TakesRows):
     def _point(self, x: Any, *, learning: bool) -> tuple[potential.Points, list[str] | None]:
         """One example as one row, and all names of features, those that it brings included."""
         takes_new_rows(self)
-        if callable(self.kernel) and (isinstance(x, Mapping) or not _is_row(x)):
+        if callable(self.kernel) and (isinstance(x, Mapping) or not is_row(x)):
             return potential.Points.of_objects([x]), None
         if isinstance(x, Mapping):
             known = self._vocabulary() if hasattr(self, "_model") else {}
@@ -97,11 +97,7 @@ class TakesPoints(TakesRows):
 
     def _are_objects(self, X: Any) -> bool:
         """Whether X is for a kernel of the user's own to understand: no table of numbers."""
-        if not callable(self.kernel):
-            return False
-        if isinstance(X, np.ndarray):
-            return X.ndim == 1 and X.dtype.kind in "OUS" and len(X) > 0
-        return isinstance(X, (list, tuple)) and len(X) > 0 and not _is_row(X[0])
+        return callable(self.kernel) and are_objects(X)
 
     def _potential(self, n_features: int | None) -> potential.Potential | potential.UsersPotential:
         return potential.resolve(
@@ -132,27 +128,3 @@ class TakesPoints(TakesRows):
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-
-def _is_row(x: Any) -> bool:
-    """Numbers one after another, or a single one (which scikit-learn knows what to say about)."""
-    if isinstance(x, (list, tuple)):
-        return all(isinstance(value, (Real, np.generic)) for value in x)
-    return isinstance(x, (Real, Integral, np.ndarray)) or hasattr(x, "toarray")
-
-
-def kernel_rows(rows: Rows, *, square: bool) -> potential.Points:
-    """Rows of a kernel matrix; that of the training set must be one."""
-    if rows.is_sparse:
-        raise DataError("Sparse input is not supported for a precomputed kernel: pass a dense array, X.toarray().")
-    K = rows.data.astype(np.float64, copy=False)
-    if square:
-        if K.shape[0] != K.shape[1]:
-            raise DataError(f"Precomputed kernel matrix must be a square matrix: one row and one column for each "
-                            f"row of the training set, found shape {K.shape}.")  # fmt: skip
-        apart = np.abs(K - K.T)
-        if apart.max() > 1e-8 * max(1.0, np.abs(K).max()):
-            i, j = np.unravel_index(int(np.argmax(apart)), apart.shape)
-            raise DataError(f"The precomputed kernel is not symmetric: {K[i, j]} in row {i}, column {j}, but "
-                            f"{K[j, i]} in row {j}, column {i}. K(x, z) must be K(z, x).")  # fmt: skip
-    return potential.Points(K, 0, True)

@@ -16,7 +16,8 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 from novikoff import potential
 from novikoff.errors import DataError
 from novikoff.estimators.kernel import KernelPerceptron
-from novikoff.estimators.kernel_inputs import TakesPoints, kernel_rows, takes_new_rows
+from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
+from novikoff.gram import kernel_rows
 from novikoff.potential.regression import LossLedger, ResidualLearner, regress
 from novikoff.rows import Rows
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError, RuleError
-from novikoff.gram import Growing, Points, Support
+from novikoff.gram import Growing, Points, Support, require_numbers
 from novikoff.kernels import forgetron
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, UPDATES
 from novikoff.kernels.forgetron import DEVIATION, HEAD, LOGGED, SHRINKAGE, TAIL
 from novikoff.ledger import Ledger, Trace
-from novikoff.potential.dual import DualLearner, Standing, require_numbers
+from novikoff.potential.dual import DualLearner, Standing
 
 __all__ = ["BudgetLearner", "BudgetLedger", "BudgetState", "require_last"]
 

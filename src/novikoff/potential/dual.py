@@ -25,15 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.errors import DataError
-from novikoff.gram.functions import Potential, UsersPotential
-from novikoff.gram.points import Growing, Points, Support
+from novikoff.gram import Growing, Points, Potential, Support, UsersPotential, require_numbers
 from novikoff.kernels import additive, dual, voting
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM, UPDATES
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger, Trace
 
-__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing", "require_numbers"]
+__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
 
 HYPOTHESES = ("last", "averaged", "voted")
 MULTI_CLASS = ("ovr", "direct")
@@ -382,13 +380,3 @@ def _looseness(updates: int, measures: np.ndarray) -> int:
     if measures[SQUARED_NORM] <= 0.0:
         return 1
     return int(min(2.0**52, 100.0 * (updates + 1.0) ** 2 * measures[SQUARED_RADIUS] / measures[SQUARED_NORM]))
-
-
-def require_numbers(kernels: np.ndarray, at: np.ndarray) -> None:
-    """Rows of kernels or scores of the rows `at`."""
-    if np.isfinite(kernels).all():
-        return
-    row = at[int(np.argmin(np.isfinite(kernels).all(axis=1)))]
-    raise DataError(f"The kernel is NaN or infinite at row {row}. A power of large numbers overflows: scale the "
-                    "columns (sklearn.preprocessing.MaxAbsScaler) or choose a smaller gamma or degree; a kernel of "
-                    "your own must give a finite number for every two rows.")  # fmt: skip
