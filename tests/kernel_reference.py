@@ -202,3 +202,60 @@ class Regression:
     def squared_norm(self):
         terms = self.functions[-1].terms
         return sum(s * r * self.K(x, z) for s, _, x in terms for r, _, z in terms)
+
+
+class Forgetron:
+    """Dekel, Shalev-Shwartz & Singer 2008, self-tuned, for any number of classes: f = sum of weight * psi, where psi is
+    a row of length 1 in feature space, over sqrt(2) in its class and minus that in the class of its rival."""
+
+    def __init__(self, K, ties, n_classes, budget):
+        self.K, self.ties, self.n_classes, self.budget = K, ties, n_classes, budget
+        self.terms, self.mistakes, self.Q, self.shrinkage = [], 0, 0.0, 0.0
+
+    def unit(self, x, z):
+        return self.K(x, z) / math.sqrt(self.K(x, x) * self.K(z, z))
+
+    def scores(self, x):
+        """<f, x / |x| in class v> for every class v, times sqrt(2)."""
+        found = [0.0] * self.n_classes
+        for weight, _, z, winner, rival in self.terms:
+            found[winner] += weight * self.unit(z, x)
+            found[rival] -= weight * self.unit(z, x)
+        return found
+
+    def margin(self, x, winner, rival):
+        """<f, psi>."""
+        scores = self.scores(x)
+        return (scores[winner] - scores[rival]) / 2
+
+    def learn(self, at, x, y):
+        scores = self.scores(x) if self.K(x, x) else [0.0] * self.n_classes
+        rival = highest([-math.inf if k == y else s for k, s in enumerate(scores)], self.ties)
+        wrong = highest(scores, self.ties) != y or (scores[rival] == scores[y] and self.ties == "mistake")
+        self.mistakes += wrong
+        if wrong and self.K(x, x):  # a row of length 0 cannot be learned from
+            self.terms.append((1.0, at, x, y, rival))
+            if len(self.terms) > self.budget:
+                self.forget()
+
+    def forget(self):
+        """Shrink as little as the account allows, then drop the oldest."""
+        weight, _, x, winner, rival = self.terms[0]
+        mu = self.margin(x, winner, rival)
+
+        def psi(phi):
+            return (weight * phi) ** 2 + 2 * weight * phi * (1 - phi * mu)
+
+        phi, limit = 1.0, 15 / 32 * self.mistakes
+        if psi(1.0) + self.Q > limit:  # bisection: allowed at low, not at high
+            low, high = 0.0, 1.0
+            for _ in range(200):
+                phi = (low + high) / 2
+                low, high = (phi, high) if psi(phi) + self.Q <= limit else (low, phi)
+            phi = low
+        self.Q += psi(phi)
+        self.shrinkage += (1 - phi) / (1 + phi)
+        self.terms = [(phi * weight, *rest) for weight, *rest in self.terms[1:]]
+
+    def squared_norm(self):
+        return sum(weight * self.margin(x, winner, rival) for weight, _, x, winner, rival in self.terms)

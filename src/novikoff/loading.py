@@ -10,13 +10,12 @@ from novikoff import online, store
 from novikoff.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from novikoff.estimators import KernelPerceptron, LinearClassifier, LinearRegressor, Perceptron
+    from novikoff.estimators import KernelPerceptron, KernelRegressor, LinearClassifier, LinearRegressor, Perceptron
     from novikoff.losses import Custom
     from novikoff.structured import SequenceTagger
 
-    AnyLearner = (
-        KernelPerceptron | LinearClassifier | LinearRegressor | Perceptron | SequenceTagger | online.StreamModel
-    )
+    AnyEstimator = KernelPerceptron | KernelRegressor | LinearClassifier | LinearRegressor | Perceptron
+    AnyLearner = AnyEstimator | SequenceTagger | online.StreamModel
 
 __all__ = ["load"]
 
@@ -46,7 +45,7 @@ def load(
 
     Returns
     -------
-    Perceptron, LinearClassifier, LinearRegressor, KernelPerceptron, SequenceTagger or StreamModel
+    Perceptron, LinearClassifier, LinearRegressor, KernelPerceptron, KernelRegressor, SequenceTagger or StreamModel
 
     Examples
     --------
@@ -74,10 +73,10 @@ def load(
 
     if kind in linear_files.KINDS:
         return linear_estimator_of(linear_files.taken(path, kind, root, loss), path)
-    if kind == files.KIND:
+    if kind in (files.KIND, files.REGRESSION):
         if rule is not None:
-            raise ModelFileError(f"{os.fspath(path)} holds a kernel perceptron, which has no other rule.")
-        return kernel_estimator_of(files.taken(path, root, kernel), path)
+            raise ModelFileError(f"{os.fspath(path)} holds a model with a kernel, which has no other rule.")
+        return kernel_estimator_of(files.taken(path, root, kernel), kind, path)
     if kernel is not None:
         raise ModelFileError(f"{os.fspath(path)} holds a model without a kernel; kernel= is only for those trained "
                              "with a function.")  # fmt: skip

@@ -1,6 +1,7 @@
 """scikit-learn's face: the only folder that imports it."""
 
-from novikoff.estimators.kernel import KernelPerceptron, KernelRegressor
+from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.kernel_regressor import KernelRegressor
 from novikoff.estimators.linear import LinearClassifier
 from novikoff.estimators.perceptron import Perceptron
 from novikoff.estimators.regressor import LinearRegressor

@@ -8,10 +8,11 @@ from novikoff import store
 from novikoff.descent.files import KINDS, SavedLinear
 from novikoff.errors import ModelFileError
 from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.kernel_regressor import KernelRegressor
 from novikoff.estimators.linear import LinearClassifier
 from novikoff.estimators.perceptron import Perceptron
 from novikoff.estimators.regressor import LinearRegressor
-from novikoff.potential.files import SavedKernel
+from novikoff.potential.files import REGRESSION, SavedKernel
 
 __all__ = ["estimator_of", "kernel_estimator_of", "linear_estimator_of"]
 
@@ -31,10 +32,12 @@ def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron
     return found
 
 
-def kernel_estimator_of(saved: SavedKernel, path: str | os.PathLike[str]) -> KernelPerceptron:
-    """The same for a kernel perceptron."""
+def kernel_estimator_of(
+    saved: SavedKernel, kind: str, path: str | os.PathLike[str]
+) -> KernelPerceptron | KernelRegressor:
+    """The same for kernel perceptrons and regressions."""
     try:
-        found = KernelPerceptron(**saved.parameters)
+        found = (KernelRegressor if kind == REGRESSION else KernelPerceptron)(**saved.parameters)
         found._validate_params()
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error

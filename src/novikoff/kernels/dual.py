@@ -77,7 +77,7 @@ def direct_walk(gram, codes, tie, scores, counts, measures, log, values):
         y = codes[t]
         rival = strongest_rival(scores[:, t], y, tie)
         margin = scores[y, t] - scores[rival, t]
-        if margin < 0.0 or (margin == 0.0 and (tie == TIE_MISTAKE or (rival > y) == (tie == TIE_POSITIVE))):
+        if is_beaten(margin, y, rival, tie):
             counts[MISTAKES] += 1
             count_update(2.0 * margin + 2.0 * gram[t, t], counts, measures)
             logged = add(gram, t, y, 1.0, scores, counts, measures, log, values, logged)
@@ -107,6 +107,14 @@ def is_wrong(y, score, tie):
     if score == 0.0:
         return tie == TIE_MISTAKE or y * tie < 0.0
     return y * score < 0.0
+
+
+@part
+def is_beaten(margin, y, rival, tie):
+    """Whether class y is not ahead of its rival, by a margin below 0 or at 0 where that counts as wrong."""
+    if margin == 0.0:
+        return tie == TIE_MISTAKE or (rival > y) == (tie == TIE_POSITIVE)
+    return margin < 0.0
 
 
 @part

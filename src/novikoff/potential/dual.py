@@ -25,13 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.errors import DataError
+from novikoff.gram import Growing, Points, Potential, Support, UsersPotential, require_numbers
 from novikoff.kernels import additive, dual, voting
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM, UPDATES
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger, Trace
-from novikoff.potential.functions import Potential, UsersPotential
-from novikoff.potential.points import Growing, Points, Support
 
 __all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
 
@@ -219,7 +217,7 @@ class DualLearner:
         rows = points.take(at)
         scores = self._caught_up(state, rows, at, standing)
         gram = self.potential.gram(rows, at)
-        _require_numbers(gram, at)
+        require_numbers(gram, at)
         direct = state.n_vectors > 1 and self.multi_class == "direct"
         most = len(at) * (2 if direct else state.n_vectors)
         log, values = np.empty((most, 3), np.int64), np.empty((most, 2))
@@ -241,7 +239,7 @@ class DualLearner:
             kept, slots = _needed(state.support.points, state.slots.values[part])
             products = self.potential.block(kept, rows)
             dual.catch_up(products, slots, state.vectors.values[part], state.signs.values[part], first, seen, scores)
-        _require_numbers(scores.T, at)
+        require_numbers(scores.T, at)
         return scores
 
     def _remember(
@@ -382,13 +380,3 @@ def _looseness(updates: int, measures: np.ndarray) -> int:
     if measures[SQUARED_NORM] <= 0.0:
         return 1
     return int(min(2.0**52, 100.0 * (updates + 1.0) ** 2 * measures[SQUARED_RADIUS] / measures[SQUARED_NORM]))
-
-
-def _require_numbers(kernels: np.ndarray, at: np.ndarray) -> None:
-    """Rows of kernels or scores of the rows `at`."""
-    if np.isfinite(kernels).all():
-        return
-    row = at[int(np.argmin(np.isfinite(kernels).all(axis=1)))]
-    raise DataError(f"The kernel is NaN or infinite at row {row}. A power of large numbers overflows: scale the "
-                    "columns (sklearn.preprocessing.MaxAbsScaler) or choose a smaller gamma or degree; a kernel of "
-                    "your own must give a finite number for every two rows.")  # fmt: skip

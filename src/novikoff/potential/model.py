@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.gram.points import Points
 from novikoff.kernels.additive import MISTAKES
 from novikoff.labels import Labels, encode
 from novikoff.ledger import Ledger
+from novikoff.potential.budget import BudgetState
 from novikoff.potential.dual import DualLearner, DualState, Standing
-from novikoff.potential.points import Points
 
 __all__ = ["KernelModel", "Passes", "cycle"]
 
@@ -46,12 +47,12 @@ class KernelModel:
     """
 
     def __init__(
-        self, learner: DualLearner, labels: Iterable[Any] | Labels = (), state: DualState | None = None,
+        self, learner: DualLearner, labels: Iterable[Any] | Labels = (), state: DualState | BudgetState | None = None,
         n_features: int | None = None, names: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
         self.learner = learner
         self.labels = labels if isinstance(labels, Labels) else Labels(labels)
-        self.state = state if state is not None else learner.init(max(2, len(self.labels)))
+        self.state: Any = state if state is not None else learner.init(max(2, len(self.labels)))
         self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
         self._n_features = n_features
 

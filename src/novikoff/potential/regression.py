@@ -20,10 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from novikoff.errors import DataError
+from novikoff.gram.points import Points
 from novikoff.kernels import dual
 from novikoff.kernels.additive import EXAMPLES, SQUARED_NORM, SQUARED_RADIUS, UPDATES
 from novikoff.potential.dual import DualLearner, DualState
-from novikoff.potential.points import Points
 from novikoff.readable import Readable
 
 __all__ = ["LossLedger", "ResidualLearner", "regress"]

@@ -26,10 +26,11 @@ Another kind of model adds sections of its own: `root.open("encoding")` and `put
 """
 
 from novikoff.store.container import SCHEMA, read, write
-from novikoff.store.models import put_model, take_model
+from novikoff.store.models import put_labels, put_model, take_labels, take_model
 from novikoff.store.named import put_named, take_named
 from novikoff.store.saved import Saved, load, save, taken
 from novikoff.store.section import Section
+from novikoff.store.states import put_trace, take_trace
 from novikoff.store.values import put_values, take_values
 
 __all__ = [
@@ -37,13 +38,17 @@ __all__ = [
     "Saved",
     "Section",
     "load",
+    "put_labels",
     "put_model",
     "put_named",
+    "put_trace",
     "put_values",
     "read",
     "save",
+    "take_labels",
     "take_model",
     "take_named",
+    "take_trace",
     "take_values",
     "taken",
     "write",

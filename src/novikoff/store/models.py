@@ -19,7 +19,7 @@ from novikoff.store.states import put_state, take_state
 from novikoff.store.values import as_array, put_dtype, put_values, take_dtype, take_values
 from novikoff.store.weights import put_weights, take_weights
 
-__all__ = ["put_model", "put_rule", "take_model", "take_rule"]
+__all__ = ["put_labels", "put_model", "put_rule", "take_labels", "take_model", "take_rule"]
 
 _RULES: dict[str, Any] = {kind.__name__: kind for kind in rules.VALUES}
 _HYPOTHESES = {hypotheses.resolve(name): name for name in hypotheses.NAMES}
@@ -29,7 +29,7 @@ def put_model(section: Section, model: Model) -> None:
     """Keep a model, wherever it is in its stream."""
     state = model.state  # examples learned one at a time are in it now, and in the vocabulary
     _put_learner(section.open("learner"), model.learner)
-    _put_labels(section.open("labels"), model.labels)
+    put_labels(section.open("labels"), model.labels)
     section.facts["has_names"] = model.vocabulary is not None
     if model.vocabulary is not None:
         put_values(section.open("names"), model.vocabulary)
@@ -38,7 +38,7 @@ def put_model(section: Section, model: Model) -> None:
 
 def take_model(section: Section, function: rules.Custom | None = None) -> Model:
     """The model that `put_model` kept; `function` is its rule if that is code."""
-    labels = _take_labels(section.part("labels"))
+    labels = take_labels(section.part("labels"))
     n_vectors = len(labels) if len(labels) > 2 else 1
     hypothesis = _hypothesis(section.part("learner"))
     state = take_state(section.part("state"), hypothesis, n_vectors)
@@ -124,12 +124,13 @@ def name_of(rule: rules.Custom) -> str:
 # -- labels
 
 
-def _put_labels(section: Section, labels: Labels) -> None:
+def put_labels(section: Section, labels: Labels) -> None:
+    """Keep the labels met so far, with their types."""
     put_values(section, labels.known)
     put_dtype(section, labels.as_array().dtype)
 
 
-def _take_labels(section: Section) -> Labels:
+def take_labels(section: Section) -> Labels:
     """Labels in their order; which class each is in the state follows from it."""
     known = take_values(section)
     array = as_array(section, known, take_dtype(section))

@@ -13,7 +13,7 @@ from novikoff.store.section import LARGEST, Section
 from novikoff.store.weights import put_weights, take_weights
 from novikoff.weights import Weights
 
-__all__ = ["put_state", "take_state"]
+__all__ = ["put_state", "put_trace", "take_state", "take_trace"]
 
 
 def put_state(section: Section, state: State) -> None:
@@ -24,7 +24,7 @@ def put_state(section: Section, state: State) -> None:
     section.put("counts", state.counts)
     section.put("measures", state.measures)
     section.facts |= {"passes": int(state.passes), "is_bounded": bool(state.is_bounded)}
-    _put_trace(section.open("trace"), state.trace)
+    put_trace(section.open("trace"), state.trace)
     if state.history is not None:
         put_history(section.open("history"), state.history)
 
@@ -51,7 +51,7 @@ def take_state(section: Section, hypothesis: Hypothesis, n_vectors: int) -> Stat
         if hypothesis.remembers else None,
         counts=counts,
         measures=_measures(section),
-        trace=_take_trace(section.part("trace")),
+        trace=take_trace(section.part("trace")),
         passes=section.fact("passes", int),
         is_bounded=section.fact("is_bounded", bool),
     )  # fmt: skip
@@ -65,13 +65,15 @@ def _measures(section: Section) -> np.ndarray:
     return measures
 
 
-def _put_trace(section: Section, trace: Trace) -> None:
+def put_trace(section: Section, trace: Trace) -> None:
+    """Keep the record of a run."""
     section.facts |= {"capacity": trace.capacity, "stride": trace.stride}
     section.put("counts", np.array([point[:3] for point in trace.points], np.int64).reshape(-1, 3))
     section.put("sizes", np.array([point[3:] for point in trace.points], np.float64).reshape(-1, 2))
 
 
-def _take_trace(section: Section) -> Trace:
+def take_trace(section: Section) -> Trace:
+    """The record that `put_trace` kept."""
     trace = Trace(section.fact("capacity", int))
     trace.stride = section.fact("stride", int)
     # A capacity or a stride of 0 would be doubled for ever.

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import CertificateError
+from novikoff.gram import Potential, UsersPotential, are_objects, kernel_matrix, points_of
 from novikoff.readable import Readable
-from novikoff.theory import checker
+from novikoff.theory import checker, dual_checker
 
-__all__ = ["Certificate", "Inseparable", "Question", "Separable", "Verdicts"]
+__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts"]
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ class Question:
     fit_intercept: bool = True
     one_against_rest: bool = False
     n_asked: int | None = None  # rows that it speaks of, once it has been asked
+    kernel: Potential | UsersPotential | None = None  # whose feature space it speaks of; its intercept is in there
 
     @property
     def constant(self) -> float:
-        return 1.0 if self.fit_intercept else 0.0
+        return 1.0 if self.fit_intercept and self.kernel is None else 0.0
 
     def signs(self, y: Any) -> np.ndarray:
         """+1, -1, or 0 where the question does not speak of the row."""
@@ -62,22 +64,26 @@ class Certificate(Readable):
 
         Shares no code with the search that found the certificate.
         """
-        X, y, question = checker.plain(X), np.asarray(y), self.question
+        y, question = np.asarray(y), self.question
+        is_table = question.kernel is None or not are_objects(X)
+        X = checker.plain(X) if is_table else X
         signs = checker.sides(y, question.positive, question.negative, question.one_against_rest)
-        if X.ndim != 2 or X.shape[1] != self.n_features or len(signs) != X.shape[0] or len(signs) != self.n_rows:
+        shape = X.shape if is_table else (len(X), self.n_features)
+        if shape != (self.n_rows, self.n_features) or len(signs) != self.n_rows:
             raise CertificateError(f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
-                                   f"X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+                                   f"X has shape {shape}, y {len(signs)} labels.")  # fmt: skip
         if question.n_asked is not None and np.count_nonzero(signs) != question.n_asked:
             raise CertificateError(f"The certificate speaks of {question.n_asked} rows ({question}); "
                                    f"{np.count_nonzero(signs)} of these have such labels.")  # fmt: skip
-        self._check(X, signs)
+        self._check(X if question.kernel is None else _products(X, question.kernel), signs)
 
     @abstractmethod
     def _check(self, X: Any, signs: np.ndarray) -> None:
         """Raise a CertificateError if a claim is false."""
 
     def _title(self) -> str:
-        return f"{type(self).__name__}: {self.question}"
+        space = "" if self.question.kernel is None else f", in the feature space of {self.question.kernel}"
+        return f"{type(self).__name__}: {self.question}{space}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,6 +156,38 @@ class Separable(Certificate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class KernelSeparable(Separable):
+    """The same in the feature space of a kernel, where rows have the inner products K(x, z).
+
+    Attributes
+    ----------
+    separator : ndarray of shape (n_rows,)
+        f = sum separator[i] K(x_i, .) has length 1, to rounding, and y f(x) >= margin_lower |f| for every row asked
+        about. `intercept` is 0: a constant is part of the kernel.
+    margin_lower, margin_upper, support, multipliers, radius
+        As in `Separable`, of feature space; R^2 is the largest K(x, x).
+    """
+
+    def _lines(self) -> list[tuple[str, str]]:
+        (name, _), *others = super()._lines()
+        proved = f"{self.margin:.6g}   (the largest possible is at most {self.margin_upper:.6g})"
+        return [(name, proved), *others]
+
+    def scores(self, X: Any, queries: Any) -> np.ndarray:
+        """f of some rows; X are the rows that the certificate speaks of."""
+        used = np.flatnonzero(self.separator)
+        function = self.question.kernel
+        assert function is not None
+        products = function.block(points_of(X, function).kept(used), points_of(queries, function))
+        return np.array(self.separator[used].astype(float) @ products)
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        dual_checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper)
+        dual_checker.check_radius(X, signs, self.radius)
+        dual_checker.check_separator(X, signs, self.separator, self.margin_lower)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Inseparable(Certificate):
     """Rows that no half-space can all get right, and the weights that prove it.
 
@@ -180,7 +218,10 @@ class Inseparable(Certificate):
         return np.array([float(m / total) for m in self.multipliers])
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
-        checker.check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
+        if self.question.kernel is not None:
+            dual_checker.check_witness(X, signs, self.rows, self.multipliers)
+        else:
+            checker.check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
@@ -226,6 +267,13 @@ class Verdicts(Readable, Mapping[Any, Certificate]):
 
     def _lines(self) -> list[tuple[str, str]]:
         return [(str(certificate.question), _verdict(certificate)) for certificate in self.values()]
+
+
+def _products(X: Any, function: Potential | UsersPotential) -> dual_checker.Products:
+    """Kernel values for the checker: its own where they are polynomials, else as computed."""
+    if function.polynomial is not None:
+        return dual_checker.Polynomial(X, *function.polynomial)
+    return dual_checker.Matrix(kernel_matrix(X, function))
 
 
 def _verdict(certificate: Certificate) -> str:

@@ -25,6 +25,8 @@ from novikoff.errors import CertificateError
 
 __all__ = [
     "WORK",
+    "as_exact",
+    "as_integers",
     "check_error_count",
     "check_fewest",
     "check_radius",
@@ -33,6 +35,8 @@ __all__ = [
     "check_witness",
     "check_wrong",
     "plain",
+    "proportional",
+    "require_rows",
     "sides",
 ]
 
@@ -46,8 +50,8 @@ def check_witness(
     X: Any, signs: np.ndarray, rows: np.ndarray, multipliers: Sequence[Fraction], constant: float
 ) -> None:
     """sum multipliers * y * x = 0 with positive multipliers: no half-space has all these rows strictly inside."""
-    _require_rows(rows, signs)
-    whole = _proportional(multipliers)
+    require_rows(rows, signs)
+    whole = proportional(multipliers)
     if len(rows) != len(whole) or not all(multiplier > 0 for multiplier in whole):
         raise CertificateError("A witness needs one multiplier > 0 for each of its rows.")
     sums, _ = _combination(X, signs, rows, whole, constant)
@@ -63,7 +67,7 @@ def check_separator(
 ) -> None:
     """y <w, x> >= margin * |w| for every row with a sign, and margin > 0."""
     weights = _whole_weights(X, w, bias, constant)
-    (least,) = _exact([margin])
+    (least,) = as_exact([margin])
     if not least > 0:
         raise CertificateError(f"A separator needs a margin > 0, not {margin!r}.")
     # y <w, x> >= margin |w|, squared to stay rational
@@ -77,9 +81,9 @@ def check_support(
     X: Any, signs: np.ndarray, rows: np.ndarray, multipliers: np.ndarray, margin: float, constant: float
 ) -> None:
     """|sum multipliers * y * x| <= margin for weights that sum to 1: no separator has a larger margin."""
-    _require_rows(rows, signs)
-    whole = _proportional(multipliers)
-    (most,) = _exact([margin])
+    require_rows(rows, signs)
+    whole = proportional(multipliers)
+    (most,) = as_exact([margin])
     if len(rows) != len(whole) or not all(m >= 0 for m in whole) or not sum(whole):
         raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
     sums, scale = _combination(X, signs, rows, whole, constant)
@@ -89,7 +93,7 @@ def check_support(
 
 def check_radius(X: Any, signs: np.ndarray, radius: float, constant: float) -> None:
     """|x| <= radius for every row with a sign, the constant coordinate included."""
-    (most,) = _exact([radius])
+    (most,) = as_exact([radius])
     if most < 0:
         raise CertificateError(f"A radius is not negative, as {radius!r} is.")
     limit, near = most**2 - Fraction(constant), float(radius) * float(radius) * (1.0 - 4.0 * _UNIT)
@@ -99,7 +103,7 @@ def check_radius(X: Any, signs: np.ndarray, radius: float, constant: float) -> N
             squared = (_squared_lengths(block) + constant) * rounding + block.shape[1] * 2.0**-1074
         at = np.flatnonzero(~(squared < near))
         if at.size:
-            numbers, scale = _integers(_used(block[at])[0])
+            numbers, scale = as_integers(_used(block[at])[0])
             for row, exact in zip(rows[at], (numbers * numbers).sum(axis=1), strict=True):
                 if int(exact) * Fraction(4) ** scale > limit:
                     raise CertificateError(f"Row {row} is longer than the radius {radius!r}.")
@@ -120,13 +124,13 @@ def check_wrong(X: Any, signs: np.ndarray, w: np.ndarray, bias: float, wrong: np
     """y <w, x> <= 0 for every row listed as wrong, and none is listed twice."""
     if not len(wrong):
         return
-    _require_rows(wrong, signs)
+    require_rows(wrong, signs)
     listed = np.zeros_like(signs)
     listed[wrong] = signs[wrong]
     weights = _whole_weights(X, w, bias, constant)
     for rows, block in _blocks(X, listed):
         used, columns = _used(block)
-        numbers, _ = _integers(np.hstack([used, np.full((len(rows), 1), constant)]))
+        numbers, _ = as_integers(np.hstack([used, np.full((len(rows), 1), constant)]))
         scores = (numbers @ weights[np.append(columns, len(w))]) * signs[rows].astype(int).astype(object)
         if (scores > 0).any():
             raise CertificateError(f"Row {rows[np.argmax(scores > 0)]} is listed as wrong, and is on its side.")
@@ -144,7 +148,7 @@ def check_fewest(
     short of `least`, cases decide: some row of a witness is wrong, the first, or the second, ... They may look at
     `work` witnesses.
     """
-    shares = _exact(shares)
+    shares = as_exact(shares)
     if len(shares) != len(witnesses) or not all(share >= 0 for share in shares):
         raise CertificateError("Every witness needs one share >= 0.")
     sets = [frozenset(_keys(X[rows].astype(np.float64), signs[rows], constant)) for rows in witnesses]
@@ -284,7 +288,7 @@ def _keys(block: Any, signs: np.ndarray, constant: float) -> list[bytes]:
 def _first_short_of(X: Any, signs: np.ndarray, weights: np.ndarray, squared: Fraction, constant: float) -> int | None:
     """The first row with y <w, x> <= 0 or below the root of `squared`, exactly; None if there is none."""
     for rows, near, columns in _near(X, signs, weights, squared, constant):
-        numbers, scale = _integers(near)
+        numbers, scale = as_integers(near)
         scores = (numbers @ weights[columns]) * signs[rows].astype(int).astype(object)
         for row, score in zip(rows.tolist(), scores, strict=True):
             if score <= 0 or (int(score) * Fraction(2) ** scale) ** 2 < squared:
@@ -365,14 +369,14 @@ def _combination(
     """sum factors * y * x over the rows, exactly, as integers times 2**scale; the constant last, columns that are all
     zero left out."""
     block, _ = _used(X[rows].astype(np.float64))
-    numbers, scale = _integers(np.hstack([block, np.full((len(rows), 1), constant)]))
+    numbers, scale = as_integers(np.hstack([block, np.full((len(rows), 1), constant)]))
     signed = [factor * int(y) for factor, y in zip(factors, signs[rows], strict=True)]
     return (np.array(signed, object) @ numbers).tolist(), scale
 
 
 def _whole_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
     """Weights, the bias last, as Python integers in the same proportions."""
-    numbers = _proportional(np.append(w, bias))
+    numbers = proportional(np.append(w, bias))
     if len(numbers) != X.shape[1] + 1:
         raise CertificateError(f"A separator of {X.shape[1]} features needs as many weights, not {len(numbers) - 1}.")
     if not any(numbers) or (not constant and numbers[-1]):
@@ -380,24 +384,25 @@ def _whole_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
     return np.array(numbers, object)
 
 
-def _proportional(values: Any) -> list[int]:
+def proportional(values: Any) -> list[int]:
     """Doubles or Fractions as integers in the same proportions."""
     values = np.asarray(values)
     if values.dtype.kind == "f":
-        return _integers(values.astype(np.float64))[0].tolist()
-    exact = _exact(values)
+        return as_integers(values.astype(np.float64))[0].tolist()
+    exact = as_exact(values)
     common = math.lcm(*(value.denominator for value in exact))
     return [value.numerator * (common // value.denominator) for value in exact]
 
 
-def _exact(values: Any) -> list[Fraction]:
+def as_exact(values: Any) -> list[Fraction]:
+    """Finite numbers as Fractions."""
     try:
         return [Fraction(value) for value in np.asarray(values).tolist()]
     except (TypeError, ValueError, OverflowError) as error:
         raise CertificateError(f"A certificate is made of finite numbers: {error}.") from error
 
 
-def _integers(values: np.ndarray) -> tuple[np.ndarray, int]:
+def as_integers(values: np.ndarray) -> tuple[np.ndarray, int]:
     """Doubles as Python integers times 2**scale."""
     if not np.isfinite(values).all():
         raise CertificateError("NaN and infinity are on no side of anything.")
@@ -419,7 +424,8 @@ def _above(squared: Fraction) -> float:
         return math.inf
 
 
-def _require_rows(rows: np.ndarray, signs: np.ndarray) -> None:
+def require_rows(rows: np.ndarray, signs: np.ndarray) -> None:
+    """Places of rows, all different, that the certificate speaks of."""
     rows = np.asarray(rows)
     n = len(signs)
     if rows.dtype.kind not in "iu" or not rows.size or len(set(rows.tolist())) != len(rows):

@@ -25,6 +25,7 @@ from novikoff.theory.points import Points
 
 __all__ = [
     "ExactCorral",
+    "RationalCorral",
     "Vector",
     "as_doubles",
     "as_fractions",
@@ -33,8 +34,11 @@ __all__ = [
     "margin_below",
     "nearest_point",
     "norm_above",
+    "positive_null",
     "radius_above",
     "rationals",
+    "root_above",
+    "root_below",
     "vector",
     "witness",
 ]
@@ -71,34 +75,34 @@ def witness(points: Points, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fractio
     """
     z = list(_vectors(points, rows))
     columns = sorted(set().union(*(vector.numbers for vector in z)))
-    null, nullity = fmpz_mat([[vector.numbers.get(column, 0) for vector in z] for column in columns]).nullspace()
+    null = positive_null([[vector.numbers.get(column, 0) for vector in z] for column in columns])
+    if null is None:
+        return None
+    kept = [a for a, factor in enumerate(null) if factor]
+    return rows[kept], as_multipliers([null[a] / z[a].unit for a in kept])
+
+
+def positive_null(matrix: list[list[int]]) -> list[fmpq] | None:
+    """v >= 0 with matrix v = 0, if there is one but for its length, and no other v at all."""
+    null, nullity = fmpz_mat(matrix).nullspace()
     if nullity != 1:
         return None
-    factors = [null[a, 0] / vector.unit for a, vector in enumerate(z)]
-    if any(factor < 0 for factor in factors):
-        factors = [-factor for factor in factors]
-    if any(factor < 0 for factor in factors):
-        return None
-    kept = [a for a, factor in enumerate(factors) if factor != 0]
-    return rows[kept], as_multipliers([factors[a] for a in kept])
+    v = [fmpq(null[a, 0]) for a in range(len(matrix[0]))]
+    if any(value < 0 for value in v):
+        v = [-value for value in v]
+    return None if any(value < 0 for value in v) else v
 
 
-class ExactCorral:
-    """Affinely independent points with positive weights that sum to 1, all rational."""
+class RationalCorral:
+    """Affinely independent points with positive weights that sum to 1, all rational, known by their inner products."""
 
-    def __init__(self, points: Points, rows: list[int], weights: list[fmpq]) -> None:
-        self.points, self.rows, self.weights = points, rows, weights
-        self._vectors: dict[int, Vector] = {}
+    def __init__(self, rows: list[int], weights: list[fmpq]) -> None:
+        self.rows, self.weights = rows, weights
         self._products: dict[tuple[int, int], fmpq] = {}
 
-    def vector(self, row: int) -> Vector:
-        if row not in self._vectors:
-            (self._vectors[row],) = _vectors(self.points, np.array([row]))
-        return self._vectors[row]
-
-    def point(self) -> Vector:
-        """x = sum weights * z."""
-        return _combination([self.vector(row) for row in self.rows], self.weights)
+    def _inner(self, a: int, b: int) -> fmpq:
+        """<z_a, z_b>."""
+        raise NotImplementedError
 
     def enter(self, row: int) -> None:
         """Add a row and walk to the nearest point of the new affine hull."""
@@ -121,15 +125,37 @@ class ExactCorral:
     def _affine_weights(self) -> list[fmpq]:
         """Weights of the nearest point of the affine hull: G weights is constant and they sum to 1."""
         k = len(self.rows)
-        system = [[0] + [1] * k] + [[1] + [self._product(a, b) for b in self.rows] for a in self.rows]
+        system = [[0] + [1] * k] + [[1] + [self.product(a, b) for b in self.rows] for a in self.rows]
         solution = fmpq_mat(system).solve(fmpq_mat([[1]] + [[0]] * k))
         return [solution[a + 1, 0] for a in range(k)]
 
-    def _product(self, a: int, b: int) -> fmpq:
+    def product(self, a: int, b: int) -> fmpq:
+        """<z_a, z_b>, computed once."""
         key = (min(a, b), max(a, b))
         if key not in self._products:
-            self._products[key] = self.vector(a).dot(self.vector(b))
+            self._products[key] = self._inner(*key)
         return self._products[key]
+
+
+class ExactCorral(RationalCorral):
+    """The same of points with coordinates."""
+
+    def __init__(self, points: Points, rows: list[int], weights: list[fmpq]) -> None:
+        super().__init__(rows, weights)
+        self.points = points
+        self._vectors: dict[int, Vector] = {}
+
+    def vector(self, row: int) -> Vector:
+        if row not in self._vectors:
+            (self._vectors[row],) = _vectors(self.points, np.array([row]))
+        return self._vectors[row]
+
+    def point(self) -> Vector:
+        """x = sum weights * z."""
+        return _combination([self.vector(row) for row in self.rows], self.weights)
+
+    def _inner(self, a: int, b: int) -> fmpq:
+        return self.vector(a).dot(self.vector(b))
 
 
 def nearest_point(points: Points, rows: np.ndarray, weights: np.ndarray, tol: float) -> ExactCorral:
@@ -184,11 +210,7 @@ def margin_below(points: Points, w: Vector) -> float | Fraction:
     least = min(z.dot(w) for z in _vectors(points, near))
     if least <= 0:
         return -1.0 if least < 0 else 0.0
-    target = least * least / w.squared_norm
-    root = math.nextafter(_root(target), math.inf)
-    while _rational(root) ** 2 > target:
-        root = math.nextafter(root, 0.0)
-    return root or _rational_root(target)
+    return root_below(least * least / w.squared_norm)
 
 
 def length_above(points: Points, rows: np.ndarray, weights: list[fmpq]) -> float:
@@ -207,9 +229,21 @@ def radius_above(points: Points) -> float:
     return max(map(norm_above, _vectors(points, np.arange(len(points)))))
 
 
+def root_below(squared: fmpq) -> float | Fraction:
+    """The largest double that does not exceed the square root of a number > 0, a Fraction if none is small enough."""
+    root = math.nextafter(_root(squared), math.inf)
+    while _rational(root) ** 2 > squared:
+        root = math.nextafter(root, 0.0)
+    return root or _rational_root(squared)
+
+
 def norm_above(x: Vector) -> float:
     """The smallest double that |x| does not exceed."""
-    squared = x.squared_norm
+    return root_above(x.squared_norm)
+
+
+def root_above(squared: fmpq) -> float:
+    """The smallest double that the square root does not exceed."""
     root = math.nextafter(_root(squared), 0.0)
     while _rational(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
@@ -226,8 +260,8 @@ def vector(values: np.ndarray, columns: np.ndarray | None = None) -> Vector:
 
 
 def rationals(values: np.ndarray) -> list[fmpq]:
-    """Doubles as they are."""
-    return [_rational(value) for value in values.tolist()]
+    """Doubles, or Fractions, as they are."""
+    return [fmpq(*value.as_integer_ratio()) for value in values.tolist()]
 
 
 def as_doubles(x: Vector, points: Points) -> np.ndarray:

@@ -22,8 +22,8 @@ import scipy.sparse as sp
 
 from novikoff._jit import rebuild
 from novikoff.errors import DataError, RuleError
+from novikoff.gram.points import Points
 from novikoff.kernels import dual
-from novikoff.potential.points import Points
 
 __all__ = ["NAMES", "Potential", "UsersPotential", "resolve"]
 
@@ -60,6 +60,23 @@ class Potential:
     gamma: float = 1.0
     coef0: float = 0.0
     constant: float = 0.0
+
+    def __str__(self) -> str:
+        inner = {"linear": "<x, z>", "poly": f"({self.gamma:g} <x, z> + {self.coef0:g})^{self.degree:g}",
+                 "rbf": f"exp(-{self.gamma:g} |x - z|^2)", "laplacian": f"exp(-{self.gamma:g} sum |x - z|)",
+                 "sigmoid": f"tanh({self.gamma:g} <x, z> + {self.coef0:g})",
+                 "hamming": f"exp(-{self.gamma:g} columns that differ)",
+                 "precomputed": "the matrix given"}[self.name]  # fmt: skip
+        return f"{inner} + {self.constant:g}" if self.constant else inner
+
+    @property
+    def polynomial(self) -> tuple[int, float, float, float] | None:
+        """degree, gamma, coef0 and constant, if K is a polynomial of <x, z>: then its values are rational numbers."""
+        if self.name == "linear":
+            return 1, 1.0, 0.0, self.constant
+        if self.name == "poly" and float(self.degree).is_integer():
+            return int(self.degree), self.gamma, self.coef0, self.constant
+        return None
 
     @property
     def is_positive(self) -> bool:
@@ -115,7 +132,11 @@ class UsersPotential:
     function: Callable[[Any, Any], Any]
     constant: float = 0.0
     is_positive: bool = True  # nobody can tell; its user answers for it
+    polynomial: None = None
     _compiled: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
     def block(self, A: Points, B: Points) -> np.ndarray:
         """K of every row of A with every row of B, (rows of A, rows of B)."""

@@ -1,0 +1,234 @@
+"""certify with a kernel: its verdicts are right, its numbers are proved, and it says what is and is not."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import kernel_reference
+import numpy as np
+import oracle
+import pytest
+import scipy.sparse as sp
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.svm import SVC
+
+import novikoff as nk
+from novikoff.errors import CertificateError, DataError, RuleError
+
+CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+XOR = np.array([0, 1, 1, 0])
+MOONS = make_moons(120, noise=0.15, random_state=0)
+CIRCLES = make_circles(120, noise=0.05, factor=0.5, random_state=0)
+
+
+def polynomial(X, degree, gamma=1, coef0=1):
+    """The kernel matrix in Fractions."""
+    rows = [oracle.exact(x) for x in np.asarray(X, float)]
+    return [[(Fraction(gamma) * oracle.dot(x, z) + Fraction(coef0)) ** degree for z in rows] for x in rows]
+
+
+def squared_margin(K, signs):
+    """gamma^2, or 0: the least |x|^2 over the nearest points of all simplices of the points z, by their inner products
+    alone."""
+    G = [[int(a) * int(b) * K[i][j] for j, b in enumerate(signs)] for i, a in enumerate(signs)]
+    found = []
+    for size in range(1, len(G) + 1):
+        for chosen in combinations(range(len(G)), size):
+            system = [[Fraction(0)] + [Fraction(1)] * size]
+            system += [[Fraction(1)] + [G[a][b] for b in chosen] for a in chosen]
+            weights = oracle.solve(system, [Fraction(1)] + [Fraction(0)] * size)
+            if weights is not None and all(weight >= 0 for weight in weights[1:]):
+                found.append(sum(weights[1 + i] * weights[1 + j] * G[a][b] for i, a in enumerate(chosen)
+                                 for j, b in enumerate(chosen)))  # fmt: skip
+    return min(found)
+
+
+def assert_right(certificate, K, signs, X, y):
+    """What is claimed is true of the exact kernel matrix, and the checker agrees."""
+    certificate.verify(X, y)
+    gamma = squared_margin(K, signs)
+    assert bool(certificate) == (gamma > 0)
+    if not certificate:
+        rows, factors = certificate.rows, certificate.multipliers
+        for i in rows:
+            assert sum(f * int(signs[j]) * K[i][j] for j, f in zip(rows, factors, strict=True)) == 0
+        return
+    assert Fraction(certificate.margin_lower) ** 2 <= gamma <= Fraction(certificate.margin_upper) ** 2
+    assert certificate.margin_lower >= certificate.margin_upper * (1 - 1e-9)
+    assert Fraction(certificate.radius) ** 2 >= max(K[i][i] for i in range(len(K)))
+    assert certificate.radius**2 == pytest.approx(float(max(K[i][i] for i in range(len(K)))))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    strategies.matrices(5, 2), st.lists(st.integers(0, 1), min_size=3, max_size=3), st.integers(1, 3),
+    st.sampled_from([0, 1]), st.sampled_from([0.5, 1.0, 0.1]), st.sampled_from(["hull", "lp"]),
+)  # fmt: skip
+def test_polynomials_of_whole_numbers_are_decided_exactly(X, y, degree, coef0, scale, method):
+    y = np.array([*y, 0, 1])
+    X = X * scale  # 0.1 is no short binary number: the kernel's values are not doubles
+    c = nk.certify(X, y, kernel="poly", degree=degree, gamma=1, coef0=coef0, method=method)
+    assert_right(c, polynomial(X, degree, 1, coef0), 2 * y - 1, X, y)
+
+
+def test_xor():
+    """(1 + <x, z>)^2 has the feature x1 x2: the exclusive or is no longer hard."""
+    assert not nk.certify(CORNERS, XOR)
+    c = nk.certify(CORNERS, XOR, kernel="poly", degree=2, gamma=1)
+    assert isinstance(c, nk.Separable)
+    assert_right(c, polynomial(CORNERS, 2), 2 * XOR - 1, CORNERS, XOR)
+    clf = nk.KernelPerceptron("poly", degree=2, gamma=1, max_iter=1000).fit(CORNERS, XOR)
+    assert clf.converged_
+    assert clf.ledger_.mistakes <= c.mistake_bound
+    np.testing.assert_array_equal(c.scores(CORNERS, CORNERS) > 0, XOR == 1)
+    assert c.margin_upper <= clf.ledger_.margin_at_most * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("data", [MOONS, CIRCLES], ids=["moons", "circles"])
+@pytest.mark.parametrize("given", [{"kernel": "rbf", "gamma": 5.0}, {"kernel": "laplacian", "gamma": 2.0},
+                                   {"kernel": "poly", "degree": 6, "gamma": 1.0}])  # fmt: skip
+def test_what_no_line_separates_a_kernel_does(data, given):
+    X, y = data
+    assert not nk.certify(X, y)
+    c = nk.certify(X, y, **given)
+    assert c
+    c.verify(X, y)
+    clf = nk.KernelPerceptron(**given, max_iter=20000).fit(X, y)
+    assert clf.converged_
+    assert clf.ledger_.mistakes <= c.mistake_bound
+    K = clf._model.learner.potential.block(*[_points(X)] * 2)
+    machine = SVC(kernel="precomputed", C=1e10, tol=1e-9).fit(K, y)  # a hard margin, by quadratic programming
+    a, at = machine.dual_coef_[0], machine.support_
+    scores = (2 * y - 1) * (K[:, at] @ a)  # without the machine's intercept, which has no price
+    assert scores.min() / math.sqrt(a @ K[np.ix_(at, at)] @ a) <= c.margin_upper * (1 + 1e-6)
+    np.testing.assert_array_equal(c.scores(X, X) > 0, y == 1)
+
+
+def _points(X):
+    from novikoff.gram import Points
+    from novikoff.rows import Rows
+
+    return Points.of(Rows.of(X))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_linear_kernel_is_no_kernel(intercept, form):
+    for seed in range(20):
+        X, y = strategies.integers(seed, 9, 3, 2)
+        plain = nk.certify(X, y, fit_intercept=intercept)
+        c = nk.certify(form(X), y, kernel="linear", fit_intercept=intercept)
+        c.verify(form(X), y)
+        assert bool(c) == bool(plain)
+        if c:
+            assert c.margin == pytest.approx(plain.margin)
+            assert c.radius == pytest.approx(plain.radius)
+            w = c.separator @ X
+            np.testing.assert_allclose(w, plain.separator, atol=1e-6)
+
+
+def test_many_classes():
+    X, y = load_iris(return_X_y=True)
+    X = np.rint(X[::3] * 10)
+    y = y[::3]
+    verdicts = nk.certify(X, y, kernel="poly", degree=3, gamma=0.01)
+    verdicts.verify(X, y)
+    assert len(verdicts) == 6
+    assert verdicts[0]
+    only = nk.certify(X, y, kernel="poly", degree=3, gamma=0.01, positive=0)
+    assert only.margin == verdicts[0].margin
+
+
+def test_objects_and_matrices():
+    def shared(x, z):
+        return len(set(x) & set(z))
+
+    words, y = ["ab", "bc", "cd", "de", "ae"], [0, 1, 0, 1, 1]
+    K = np.array([[shared(x, z) for z in words] for x in words], float)
+    c, other = nk.certify(words, y, kernel=shared), nk.certify(K, y, kernel="precomputed")
+    c.verify(words, y)
+    other.verify(K, y)
+    assert bool(c) == bool(other) == (squared_margin([oracle.exact(row) for row in K], 2 * np.array(y) - 1) > 0)
+    twice = [*words, "ba"]
+    found = nk.certify(twice, [*y, 1], kernel=shared)
+    assert not found
+    assert found.rows.tolist() == [0, 5]  # the same letters with another label
+    found.verify(twice, [*y, 1])
+
+
+def test_rows_that_settle_it():
+    twins = nk.certify([[0.1, 0.2], [3.0, 1.0], [0.1, 0.2]], [0, 1, 1], kernel="rbf", gamma=1.0)
+    assert twins.rows.tolist() == [0, 2]
+    opposite = nk.certify([[1.0], [-1.0]], [0, 1], kernel="poly", degree=2, gamma=1, coef0=0)
+    assert opposite.rows.tolist() == [0, 1]  # x^2 cannot tell them apart
+    zero = nk.certify([[0.0], [1.0]], [0, 1], kernel="linear")
+    assert zero.rows.tolist() == [0]
+
+
+def test_thin_margins_are_decided_exactly():
+    X = np.array([[1.0], [1.0 + 2.0**-30]])
+    c = nk.certify(X, [0, 1], kernel="poly", degree=3, gamma=1)
+    assert_right(c, polynomial(X, 3), [-1, 1], X, [0, 1])
+    with pytest.raises(CertificateError, match=r"Undecided: the kernel's values are rounded.*larger gamma"):
+        nk.certify(X, [0, 1], kernel="rbf", gamma=1.0)
+
+
+def test_false_claims_are_found_out():
+    X, y = CIRCLES
+    c = nk.certify(X, y, kernel="poly", degree=2, gamma=1)
+    flipped = y.copy()
+    flipped[c.support[0]] ^= 1
+    lies = [
+        replace(c, margin_lower=c.margin_lower * 1.01),
+        replace(c, margin_upper=c.margin_upper * 0.99),
+        replace(c, radius=c.radius * 0.999),
+        replace(c, separator=-c.separator),
+        replace(c, separator=np.zeros_like(c.separator)),
+        replace(c, multipliers=-c.multipliers),
+        replace(c, margin_lower=0.0),
+    ]
+    for lie in lies:
+        with pytest.raises(CertificateError):
+            lie.verify(X, y)
+    with pytest.raises(CertificateError):
+        c.verify(X, flipped)
+    with pytest.raises(CertificateError, match="speaks of 120 rows with 2 features"):
+        c.verify(X[:, :1], y)
+    inseparable = nk.certify(MOONS[0], MOONS[1], kernel="poly", degree=2, gamma=1)
+    assert not inseparable
+    wrong = replace(inseparable, multipliers=(*inseparable.multipliers[:-1], inseparable.multipliers[-1] + 1))
+    for lie in (wrong, replace(inseparable, rows=inseparable.rows[::-1])):
+        with pytest.raises(CertificateError, match="do not cancel"):
+            lie.verify(*MOONS)
+
+
+def test_what_it_refuses():
+    with pytest.raises(RuleError, match="'sigmoid' with these parameters is no inner product"):
+        nk.certify(CORNERS, XOR, kernel="sigmoid")
+    with pytest.raises(RuleError, match="Unknown kernel 'cosine'"):
+        nk.certify(CORNERS, XOR, kernel="cosine")
+    with pytest.raises(DataError, match="not symmetric"):
+        nk.certify(np.triu(np.ones((4, 4))), XOR, kernel="precomputed")
+    with pytest.raises(DataError, match=r"square matrix.*found shape \(4, 2\)"):
+        nk.certify(CORNERS, XOR, kernel="precomputed")
+    with pytest.raises(DataError, match="no inner product: its matrix has negative eigenvalues"):
+        nk.certify(np.array([[1.0, 2.0], [2.0, 1.0]]), [0, 1], kernel="precomputed")
+    with pytest.raises(DataError, match="NaN or infinite at row 0"):
+        nk.certify(CORNERS, XOR, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
+    with pytest.raises(DataError, match="4 rows in X and 3 labels"):
+        nk.certify(CORNERS, XOR[:3], kernel="rbf")
+    with pytest.raises(DataError, match="would take 20 GB"):
+        nk.certify(np.zeros((50_000, 1)), np.zeros(50_000), kernel="rbf")
+
+
+def test_the_reference_agrees():
+    """The kernel of the certificate is that of the literal perceptron."""
+    c = nk.certify(CORNERS, XOR, kernel="rbf", gamma=0.5)
+    K = kernel_reference.rbf(0.5)
+    f = [sum(a * K(x, z) for a, z in zip(c.separator, CORNERS.tolist(), strict=True)) for x in CORNERS.tolist()]
+    assert min((2 * XOR - 1) * f) == pytest.approx(c.margin)
+    assert "in the feature space of exp(-0.5 |x - z|^2)" in repr(c)
