@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.options import FORMATS
+
 if TYPE_CHECKING:
-    from novikoff.tables import Table
+    from novikoff.cli.table import Table
     from novikoff.theory.certificates import Certificate, Verdicts
     from novikoff.theory.fewest import FewestErrors
 
@@ -48,7 +50,7 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
               help="Leave a column out, such as one that counts the rows. May be repeated.")  # fmt: skip
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing cells: empty, ?, NA, N/A, NaN, null.")
 @click.option("--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]")
-@click.option("--format", type=click.Choice(["csv", "svmlight"]), help="What the file holds.  [default: found out]")
+@click.option("--format", type=click.Choice(FORMATS), help="What the file holds.  [default: found out]")
 @click.option("--errors/--no-errors", default=True, show_default=True, help="Bound the errors of the best linear rule.")
 @click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(min=0.0), default=10.0, show_default=True,
               help="How long to sharpen that bound.")  # fmt: skip
@@ -63,8 +65,8 @@ def certify(
 ) -> None:  # fmt: skip
     """Is a table linearly separable? The verdict comes with its proof.
 
-    FILE is CSV, TSV or svmlight, plain or packed with gzip or bzip2; - is the standard input. Columns of words become
-    columns of 0 and 1, one per value.
+    FILE is whatever `novikoff learn` reads: CSV, TSV, Parquet, Arrow, JSON lines, svmlight, Vowpal Wabbit's text, plain
+    or packed; - is the standard input. Columns of words become columns of 0 and 1, one per value.
 
     \b
     SEPARABLE       a linear rule that gets every row right, its margin, and how
@@ -101,11 +103,9 @@ def certify(
 
 
 def _read(file: Path, **reading: Any) -> Table:
-    from novikoff.tables import read_table
+    from novikoff.cli.table import read_table
 
-    if str(file) == "-":
-        return read_table(sys.stdin.buffer.read(), "standard input", **reading)
-    return read_table(file.read_bytes(), str(file), **reading)
+    return read_table(str(file), **{name: value for name, value in reading.items() if value not in (None, ())})
 
 
 def _label(wanted: str, table: Table) -> Any:

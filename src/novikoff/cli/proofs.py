@@ -15,7 +15,7 @@ import numpy as np
 from novikoff.theory.certificates import Certificate, Inseparable, Separable, Verdicts
 
 if TYPE_CHECKING:
-    from novikoff.tables import Table
+    from novikoff.cli.table import Table
     from novikoff.theory.fewest import FewestErrors
 
 __all__ = ["as_text"]

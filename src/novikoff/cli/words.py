@@ -15,7 +15,7 @@ from rich.text import Text
 from novikoff.theory.certificates import Certificate, Inseparable, Separable, Verdicts
 
 if TYPE_CHECKING:
-    from novikoff.tables import Column, Table
+    from novikoff.cli.table import Column, Table
     from novikoff.theory.fewest import FewestErrors
 
 __all__ = ["Report", "clashes", "listed"]

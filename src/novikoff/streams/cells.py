@@ -1,6 +1,6 @@
 """Cells: the records of a table by Python's csv module, and what a first look at them settles.
 
-The conventions are those of `novikoff.tables`: what counts as a number, as missing, as a header; places are
+The conventions are those of `novikoff.texts`: what counts as a number, as missing, as a header; places are
 file:line:column, the column counted in cells.
 """
 
@@ -140,6 +140,8 @@ class Layout(Columns):
         dropped = {position(column, names, name, "drop") for column in drop}
         if has_header and not rows[0][0] and _counts_rows(columns[0]) and 0 not in dropped:
             dropped.add(0)  # pandas writes such a column
+        # A delimiter at the end of each line makes a column without a name and without cells.
+        dropped |= {k for k in range(width) if has_header and not rows[0][k] and not any(columns[k])}
         at, used = chosen(names, name, target, dropped)
         if not used:
             raise DataError(f"{name}: found {many(width, 'column')}, and none is left besides the target. Cells are "
