@@ -40,8 +40,8 @@ def gradient_descent(objective: Objective, v: np.ndarray, settings: Settings, tr
     if isinstance(objective.loss, HingeAtZero):
         raise LossError("hinge-at-zero is smallest where all weights are 0, and gradient descent would find just that. "
                         "solver='sgd' follows it along a stream, as the perceptron does; or use 'hinge'.")  # fmt: skip
-    steps = _Steps(objective, settings)
-    return _descend(objective, v, settings, trace, lambda place: -steps.first * place.gradient, steps)
+    steps = _Steps(objective, settings, 1.0 / (objective.steepest_curvature() or 1.0))
+    return _descend(objective, v, settings, trace, lambda place: -place.gradient, steps)
 
 
 def newton(objective: Objective, v: np.ndarray, settings: Settings, trace: Trace) -> End:
@@ -50,19 +50,19 @@ def newton(objective: Objective, v: np.ndarray, settings: Settings, trace: Trace
         raise LossError(f"Newton's method needs a loss with a curvature, and {type(objective.loss).__name__} has none. "
                         "Use 'squared-hinge', 'logistic' or 'squared', or solver='sgd'.")  # fmt: skip
     direction = _by_factoring if objective.size <= DENSE_LIMIT else _by_conjugate_gradients
-    steps = _Steps(objective, settings)
+    steps = _Steps(objective, settings, 1.0)
     return _descend(objective, v, settings, trace, lambda place: direction(objective, place), steps)
 
 
 class _Steps:
-    """How far to go along a direction: `first`, times a step that a search finds or a schedule gives."""
+    """How far to go along a direction: `first`, times what a search finds or a schedule gives."""
 
-    def __init__(self, objective: Objective, settings: Settings) -> None:
+    def __init__(self, objective: Objective, settings: Settings, natural: float) -> None:
         self.objective, rate = objective, settings.learning_rate
         if rate == "auto":
             rate = "line-search" if is_smooth(objective.loss) else "invscaling"
         self.searches, self.falls = rate == "line-search", rate == "invscaling"
-        self.first = settings.eta0 if settings.eta0 is not None else 1.0 / (objective.steepest_curvature() or 1.0)
+        self.first = natural if settings.eta0 is None else settings.eta0
 
     def length(self, place: Place, direction: np.ndarray, number: int) -> float | None:
         """The step, by number; None if no step leads down."""
@@ -104,7 +104,7 @@ def _descend(
     number, best = 0, place
     while place.gradient_norm > goal and number < settings.max_iter:
         number += 1
-        onward = direction(place)
+        onward = steps.first * direction(place)
         length = steps.length(place, onward, number)
         nearer = _full_step(objective, place, onward) if length is None else objective.at(place.v + length * onward)
         if nearer is None:
@@ -115,7 +115,7 @@ def _descend(
         best = place if place.value <= best.value else best
     place = place if is_smooth(objective.loss) else best  # a subgradient may lead up as well as down
     require_descent(objective, place, trace, settings, ended=True)
-    return End(place, number, place.gradient_norm <= goal or number < settings.max_iter)
+    return End(place, number, place.gradient_norm <= goal or number < settings.max_iter or settings.tol is None)
 
 
 def _full_step(objective: Objective, place: Place, onward: np.ndarray) -> Place | None:

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from novikoff.descent.compiled import compiled
 from novikoff.kernels import descent
@@ -34,7 +35,7 @@ class Place:
 
     @property
     def gradient_norm(self) -> float:
-        return float(np.linalg.norm(self.gradient))
+        return float(scipy.linalg.norm(self.gradient, check_finite=False))  # which squares nothing that would overflow
 
 
 class Objective:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_y, check_consistent_length
@@ -152,7 +153,7 @@ default="hinge"
         classes, codes = encode(y)
         if len(classes) < 2:
             raise DataError("The number of classes has to be greater than one; the data contains only one class: "
-                            f"{classes[0]!r}.")  # fmt: skip
+                            f"{classes.tolist()[0]!r}.")  # fmt: skip
         self._fit_targets(rows, _signs(codes, len(classes)))
         self.classes_ = classes
         return self
@@ -225,9 +226,9 @@ default="hinge"
         probabilities : ndarray of shape (n_samples, n_classes)
         """
         scores = self._scores(X)
-        chances = 0.5 * (1.0 + np.tanh(0.5 * scores))  # the same function, and it cannot overflow
+        chances = expit(scores)
         if chances.ndim == 1:
-            return np.column_stack([1.0 - chances, chances])
+            return np.column_stack([expit(-scores), chances])
         total = chances.sum(axis=1, keepdims=True)
         return np.where(total > 0.0, chances / np.where(total > 0.0, total, 1.0), 1.0 / chances.shape[1])
 

@@ -47,22 +47,19 @@ _u = np.uint64  # unsigned indices spare numba's test for negative ones, which c
 @part
 def row_dot(data, indices, indptr, i, w):
     """Return <w, x_i>."""
+    return row_dot_ahead(data, indices, indptr, i, w, _u(AHEAD))
+
+
+@part
+def row_dot_ahead(data, indices, indptr, i, w, ahead):
+    """Return <w, x_i>; ask for non-zeros so far ahead, 0 for none: after a row that is not read in order others come."""
     if data.ndim == 2:
         s = 0.0
         for j in range(w.shape[0]):
             s += data[i, j] * w[j]
         return s
     else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, _u(AHEAD))
-
-
-@part
-def row_dot_alone(data, indices, indptr, i, w):
-    """Return row_dot, to the last bit, of a row that is not read in order: what lies behind it is not asked for."""
-    if data.ndim == 2:
-        return row_dot(data, indices, indptr, i, w)
-    else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, _u(0))
+        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, ahead)
 
 
 @part_in_order

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part, prefetch
-from novikoff.kernels.additive import SMALLEST, prefetch_row, row_add, row_dot, row_dot_alone, rows_ahead
+from novikoff.kernels.additive import AHEAD, SMALLEST, prefetch_row, row_add, row_dot, row_dot_ahead, rows_ahead
 
 # Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
 HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)
@@ -26,7 +26,7 @@ EXAMPLES, MISTAKES, UPDATES = range(3)
 SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM = range(5)
 
 PATIENCE = 10_000.0  # examples: more made a9a slower, fewer made reuters slower
-AHEAD = 6  # rows before their turn, to ask memory for them: by measurement
+ROWS_AHEAD = 6  # rows before their turn, to ask memory for them: by measurement
 TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
@@ -106,8 +106,8 @@ def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order
     """Ask memory for rows whose turn comes soon. No processor guesses a shuffled order, and waiting is three quarters
     of the time; where a sparse row lies must itself be asked for, twice as early."""
     last = order.size - 1
-    soon = _u(order[min(position + AHEAD, last)])
-    later = _u(order[min(position + 2 * AHEAD, last)])
+    soon = _u(order[min(position + ROWS_AHEAD, last)])
+    later = _u(order[min(position + 2 * ROWS_AHEAD, last)])
     prefetch(sqnorms, later)
     prefetch(targets, later)
     if data.ndim == 2:
@@ -147,6 +147,7 @@ def sgd_pass(
         b_sum = sums_bias[0]
     n = order.size if order.size else sqnorms.size
     ahead = rows_ahead(data, n_features, order)
+    nonzeros_ahead = _u(0 if order.size else AHEAD)
     position = 0
     while position < n:
         if order.size:
@@ -160,8 +161,7 @@ def sgd_pass(
         squared_radius = max(squared_radius, sqnorms[i] + constant)
         tau, bias_tau = steps(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
         y = targets[i]
-        dot = row_dot_alone(data, indices, indptr, i, w) if order.size else row_dot(data, indices, indptr, i, w)
-        s = scale * dot + b
+        s = scale * row_dot_ahead(data, indices, indptr, i, w, nonzeros_ahead) + b
         mistakes += y * s <= 0.0
         g = loss_slope(loss, s, y)
         if alpha > 0.0:

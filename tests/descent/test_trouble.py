@@ -1,0 +1,157 @@
+"""What cannot be learned is said, and changes nothing."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import novikoff as nk
+from novikoff import losses
+from novikoff.errors import DataError, DivergenceError, LossError
+
+RNG = np.random.default_rng(0)
+X = 3.0 * RNG.normal(size=(80, 4))
+y = np.where(X[:, 0] + RNG.normal(size=80) > 0.0, 1, -1)
+NUMBERS = X @ [1.0, -2.0, 0.5, 0.0] + RNG.normal(size=80)
+
+both_forms = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+
+
+@both_forms
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"solver": "sgd", "learning_rate": "constant", "eta0": 10.0},
+        {"solver": "sgd", "learning_rate": "invscaling", "eta0": 10.0},
+        {"solver": "sgd", "learning_rate": "constant", "eta0": 10.0, "average": False},
+        {"solver": "gd", "learning_rate": "constant", "eta0": 10.0},
+        {"solver": "gd", "learning_rate": "invscaling", "eta0": 1e4},
+        {"solver": "newton", "learning_rate": "constant", "eta0": 10.0},
+    ],
+    ids=lambda given: "-".join(map(str, given.values())),
+)
+def test_too_long_a_step_is_an_error_that_names_it(given, form):
+    for loss in ("squared", losses.Squared()):
+        with pytest.raises(DivergenceError, match=rf"eta0={given['eta0']:g} is too long a step"):
+            nk.LinearRegressor(loss, **given, max_iter=2000).fit(form(X), NUMBERS)
+
+
+def test_steps_found_by_themselves_do_not_diverge():
+    for scale in (1e-8, 1.0, 1e8):
+        for solver in ("sgd", "gd", "newton", "stochastic-newton"):
+            with np.errstate(all="raise"):
+                model = nk.LinearRegressor(solver=solver, max_iter=8, tol=None, random_state=0).fit(scale * X, NUMBERS)
+            assert model.trace_.objective[-1] < model.trace_.objective[0]
+
+
+def test_separable_rows_without_a_penalty_have_no_minimum_and_no_trouble():
+    labels = X[:, 0] > 0
+    for solver in ("newton", "stochastic-newton", "sgd", "gd"):
+        model = nk.LinearClassifier("logistic", solver, alpha=0.0, max_iter=64, tol=None, random_state=0)
+        assert np.isfinite(model.fit(X, labels).coef_).all()
+        assert model.score(X, labels) > 0.95
+
+
+def test_a_failed_block_changes_nothing():
+    model = nk.LinearRegressor(solver="sgd", learning_rate="constant", eta0=1e-3).partial_fit(X, NUMBERS)
+    coef, intercept = model.coef_, model.intercept_
+    for rows, targets in ((1e150 * X, NUMBERS), (X[:, :3], NUMBERS), (np.where(X > 5, np.nan, X), NUMBERS),
+                          (X, np.where(NUMBERS > 0, np.inf, 0.0)), (1e140 * X, 1e140 * NUMBERS)):  # fmt: skip
+        with pytest.raises((ValueError, DivergenceError)):
+            model.partial_fit(rows, targets)
+        np.testing.assert_array_equal(model.coef_, coef)
+        np.testing.assert_array_equal(model.intercept_, intercept)
+    twin = nk.LinearRegressor(solver="sgd", learning_rate="constant", eta0=1e-3).partial_fit(X, NUMBERS)
+    np.testing.assert_array_equal(model.partial_fit(X, NUMBERS).coef_, twin.partial_fit(X, NUMBERS).coef_)
+
+
+def test_a_failed_fit_leaves_the_last_one():
+    model = nk.LinearRegressor(solver="sgd", random_state=0, max_iter=4, tol=None).fit(X, NUMBERS)
+    coef = model.coef_
+    with pytest.raises(DivergenceError):
+        model.set_params(learning_rate="constant", eta0=1e9).fit(X, NUMBERS)
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.parametrize("solver", ["newton", "stochastic-newton"])
+@pytest.mark.parametrize("loss", ["hinge", "hinge-at-zero", losses.Custom(lambda s, y: s, lambda s, y: 1.0)])
+def test_no_newton_without_a_curvature(solver, loss):
+    with pytest.raises(LossError, match=r"needs a loss with a curvature, and \w+ has none.*'squared-hinge'"):
+        nk.LinearClassifier(loss, solver).fit(X, y)
+
+
+def test_hinge_at_zero_is_followed_and_not_solved():
+    with pytest.raises(LossError, match="smallest where all weights are 0"):
+        nk.LinearClassifier("hinge-at-zero", "gd").fit(X, y)
+
+
+def test_optimal_steps_need_a_penalty():
+    with pytest.raises(LossError, match="alpha is 0; use 'auto' or 'invscaling'"):
+        nk.LinearClassifier(learning_rate="optimal", alpha=0.0).fit(X, y)
+
+
+def test_one_example_has_no_line_to_search():
+    with pytest.raises(LossError, match="'line-search' is for the solvers 'gd' and 'newton'"):
+        nk.LinearClassifier(learning_rate="line-search").fit(X, y)
+
+
+@both_forms
+@pytest.mark.parametrize(("bad", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("solver", ["sgd", "gd", "newton", "stochastic-newton"])
+def test_rows_that_are_no_numbers_are_named(solver, bad, name, form):
+    rows = X.copy()
+    rows[7, 2] = bad
+    for model, targets in ((nk.LinearClassifier("logistic", solver), y), (nk.LinearRegressor(solver=solver), NUMBERS)):
+        with pytest.raises(DataError, match=rf"{name} in row 7, column 2"):
+            model.fit(form(rows), targets)
+        assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_targets_that_are_no_numbers(bad):
+    targets = NUMBERS.copy()
+    targets[3] = bad
+    for model in (nk.LinearRegressor(), nk.LinearRegressor(solver="sgd")):
+        with pytest.raises(ValueError, match="Input y contains"):
+            model.fit(X, targets)
+
+
+def test_labels():
+    model = nk.LinearClassifier()
+    with pytest.raises(DataError, match="greater than one; the data contains only one class: 1"):
+        model.fit(X, np.ones(80, int))
+    with pytest.raises(DataError, match="only one class: pass classes="):
+        model.partial_fit(X, np.ones(80, int))
+    model.partial_fit(X, y)
+    with pytest.raises(DataError, match=r"2\)? in y is not one of the classes \[-1, 1\]"):
+        model.partial_fit(X, y + 1)
+    with pytest.raises(DataError, match="for numbers use LinearRegressor"):
+        model.fit(X, NUMBERS)
+
+
+def test_only_sgd_goes_on():
+    model = nk.LinearClassifier("logistic", "newton").fit(X, y)
+    with pytest.raises(AttributeError):
+        model.partial_fit(X, y)
+    with pytest.raises(DataError, match=r"fitted by another\. Fit it anew"):
+        model.set_params(solver="sgd").partial_fit(X, y)
+    with pytest.raises(AttributeError, match="ledger_ counts the mistakes of solver='sgd'"):
+        model.ledger_  # noqa: B018
+    with pytest.raises(AttributeError, match="trace_ is of fit"):
+        nk.LinearClassifier().partial_fit(X, y).trace_  # noqa: B018
+    with pytest.raises(AttributeError, match="no coef_ before it has learned"):
+        nk.LinearClassifier().coef_  # noqa: B018
+
+
+def test_probabilities_are_those_of_logistic_regression():
+    with pytest.raises(AttributeError):
+        nk.LinearClassifier("hinge").fit(X, y).predict_proba  # noqa: B018
+    model = nk.LinearClassifier("logistic", "newton").fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-model.decision_function(X))))
+
+
+@pytest.mark.parametrize("solver", ["sgd", "gd", "newton"])
+def test_too_few_passes_are_said(solver):
+    with pytest.warns(ConvergenceWarning, match=r"after 1 passes, all that max_iter allows, tol=1e-12"):
+        model = nk.LinearClassifier("logistic", solver, max_iter=1, tol=1e-12).fit(X, y)
+    assert not model.converged_
