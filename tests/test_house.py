@@ -81,7 +81,7 @@ def imports_of(path):
 @pytest.mark.parametrize("path", sorted((SOURCE / "kernels").glob("*.py")), ids=lambda path: path.name)
 def test_kernel_files_know_only_each_other(path):
     others = {f"novikoff.kernels.{other.stem}" for other in (SOURCE / "kernels").glob("*.py")}
-    assert imports_of(path) <= {"__future__", "numpy", "novikoff._jit"} | others
+    assert imports_of(path) <= {"__future__", "numpy", "typing", "novikoff._jit"} | others
 
 
 def test_a_kernel_is_compiled_anew_when_a_file_behind_it_changes(tmp_path):

@@ -1,6 +1,11 @@
 """novikoff tag, from files to files."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
 
 import pytest
 from click.testing import CliRunner
@@ -117,6 +122,113 @@ def test_options_of_learning(files):
     assert [t.text for t in tagger._program.templates] == ["U00:%x[0,0]", "U01:%x[0,1]"]
 
 
+def test_how_it_searches(files):
+    done("learn", files / "chunks.txt", "--templates", "chunk", "--markov-order", 2, "--beam", 3,
+         "--constraints", "bio", "-o", files / "m.nk")  # fmt: skip
+    tagger = nk.load(files / "m.nk")
+    assert (tagger.markov_order, tagger.beam, tagger.constraints) == (2, 3, "bio")
+    assert "three tags in a row:" in done("inspect", files / "m.nk").stdout
+    assert len(json.loads(done("inspect", files / "m.nk", "--json", "--top", 4).stdout)["triples"]) == 4
+
+
+def learned_by_hand(files, passes):
+    X = [[("He", "PRP"), ("saw", "VBD"), ("the", "DT"), ("dog", "NN")], [("Dogs", "NNS"), ("bark", "VBP"), (".", ".")]]
+    y = [["B-NP", "B-VP", "B-NP", "I-NP"], ["B-NP", "B-VP", "O"]]
+    tagger = nk.SequenceTagger("chunk")
+    for _ in range(passes):
+        tagger.partial_fit(X, y)
+    return tagger
+
+
+def test_streams_are_read_in_every_pass(files):
+    done("learn", files / "chunks.txt", "--stream", "--passes", 3, "--templates", "chunk", "-o", files / "m.nk")
+    found, expected = nk.load(files / "m.nk"), learned_by_hand(files, 3)
+    assert found.heaviest() == expected.heaviest()
+    assert found.ledger_.mistakes == expected.ledger_.mistakes
+    piped = done("learn", "-", "--stream", "--passes", 1, "--templates", "chunk", "-o", files / "p.nk", stdin=CHUNKS)
+    assert "B-NP" in nk.load(files / "p.nk").tags_
+    assert piped.stderr.splitlines()[0].split() == ["pass", "mistakes", "rate", "seconds"]
+    assert "can be read once" in run("learn", "-", "--stream", "-o", files / "p.nk", stdin=CHUNKS).output
+
+
+def test_a_pipe_may_be_kept_in_memory(files):
+    done("learn", "-", "--templates", "chunk", "-o", files / "p.nk", stdin=CHUNKS)
+    done("learn", files / "chunks.txt", "--templates", "chunk", "-o", files / "m.nk")
+    assert nk.load(files / "p.nk").heaviest() == nk.load(files / "m.nk").heaviest()
+
+
+@pytest.mark.parametrize("stream", [[], ["--stream"]])
+def test_going_on_is_never_having_stopped(files, stream):
+    words = ["learn", files / "chunks.txt", *stream]
+    done(*words, "--templates", "chunk", "--passes", 2, "-o", files / "whole.nk")
+    done(*words, "--templates", "chunk", "--passes", 1, "-o", files / "m.nk")
+    done(*words, "--from", files / "m.nk", "--passes", 1, "-o", files / "m.nk")
+    whole, parts = nk.load(files / "whole.nk"), nk.load(files / "m.nk")
+    assert whole.heaviest() == parts.heaviest()
+    assert whole.ledger_.mistakes == parts.ledger_.mistakes
+    refused = run(*words, "--from", files / "m.nk", "--beam", 3, "-o", files / "m.nk")
+    assert refused.exit_code == 2
+    assert "--beam is for a new tagger" in refused.output
+
+
+def test_what_was_learned_before_a_bad_line_is_kept(files):
+    (files / "bad.txt").write_text("a X\n\nb\n")
+    (files / "good.txt").write_text("a X\nb Y\n")
+    found = run("learn", files / "good.txt", files / "bad.txt", "--stream", "--templates", "pos", "-o", files / "m.nk")
+    assert found.exit_code == 1
+    assert "bad.txt:3: 1 column, but 2 in line 1" in found.output
+    assert f"{files / 'm.nk'} has what was learned so far; to go on then:" in found.output
+    assert "--templates" not in found.output
+    assert nk.load(files / "m.nk").tags_ == ["X", "Y"]
+
+
+def command(*words):
+    return [sys.executable, "-m", "novikoff", "tag", *map(str, words)]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no such signals there")
+@pytest.mark.parametrize("more", [[], ["--stream"], ["--dev", "never.txt"]])
+def test_ctrl_c_leaves_a_model_to_go_on_from(files, more):
+    """The same words with different tags: there would be no end."""
+    (files / "never.txt").write_text("a X\n\na Y\n\nb X\n")
+    words = ["learn", "never.txt", *more, "--passes", 10**9, "--templates", "word[0]", "-o", "m.nk"]
+    with subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True, cwd=files) as learning:
+        waking = threading.Timer(120, learning.kill)
+        waking.start()
+        lines = iter(learning.stderr.readline, "")
+        assert any(line.split()[:1] == ["2"] for line in lines), "the second pass has ended"
+        learning.send_signal(signal.SIGINT)
+        said = "".join(lines)
+        waking.cancel()
+    assert learning.returncode == 130, said
+    *_, stopped, again = said.splitlines()
+    assert stopped.removeprefix("Error: ").startswith("Stopped after ")
+    assert "--from m.nk" in again
+    assert "--templates" not in again
+    assert nk.load(files / "m.nk").tags_ == ["X", "Y"]
+
+
+def test_who_waits_is_answered(pos):
+    """A sentence is tagged as soon as its line is there, before the pipe is closed."""
+    with subprocess.Popen(command("apply", pos), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as tagging:
+        waking = threading.Timer(120, tagging.kill)
+        waking.start()
+        for _ in range(2):
+            tagging.stdin.write("Vamos al mar\n")
+            tagging.stdin.flush()
+            assert [tagging.stdout.readline().split("\t")[0].strip() for _ in range(4)] == ["Vamos", "al", "mar", ""]
+        tagging.stdin.close()
+        waking.cancel()
+
+
+def test_apply_into_a_file(files, pos):
+    done("apply", pos, files / "es.conllu", "-o", files / "out.conllu")
+    assert (files / "out.conllu").read_text() == CONLLU + "\n"
+    (files / "bad.conllu").write_text(CONLLU + "\n1\tx\n")
+    assert run("apply", pos, files / "bad.conllu", "-o", files / "out.conllu").exit_code == 1
+    assert (files / "out.conllu").read_text() == CONLLU + "\n", "what was there stays"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -133,12 +245,28 @@ def test_options_of_learning(files):
         (["test", "{0}/chunks.txt", "{0}/chunks.txt"], "is not a model file"),
         (["apply", "{0}/pos.nk", "{0}/es.conllu", "--column", "tag"], "no column 'tag'"),
         (["apply", "{0}/spam.nk"], "holds a Perceptron, not a tagger"),
+        (["apply", "{0}/chunk.nk", "{0}/words.txt"], "words.txt:1: 1 column, but the tagger needs 2"),
+        (["apply", "{0}/pos.nk", "{0}/latin.txt"], "latin.txt:2:4: byte 0xe9 is not UTF-8"),
+        (["learn", "{0}/latin.txt", "-o", "{0}/m.nk"], "latin.txt:2:4: byte 0xe9 is not UTF-8"),
+        (["learn", "{0}/chunks.txt", "-o", "{0}/chunks.txt"], "would overwrite the file which is read"),
+        (["learn", "{0}/chunks.txt", "-o", "{0}/words.txt"], "is there already and is no model"),
+        (["learn", "{0}/broken.conllu", "-o", "{0}/m.nk"], "broken.conllu:4: 'three' is not the number of a token"),
+        (
+            ["learn", "{0}/chunks.txt", "--templates", "{0}/bad.tpl", "-o", "{0}/m.nk"],
+            "bad.tpl:2: there is no 'sufix3' in 'sufix3[0]'. Columns: word, pos. Attributes: lower, shape",
+        ),
+        (["learn", "{0}/chunks.txt", "--constraints", "ioe2", "-o", "{0}/m.nk"], "'B-NP' is not of the scheme 'ioe2'"),
+        (["learn", "{0}/es.conllu", "--from", "{0}/chunk.nk", "-o", "{0}/m.nk"], "there is no column 'pos' for --use"),
     ],
 )
 def test_what_is_wrong_is_one_line(files, pos, words, message):
     (files / "empty.txt").write_text("\n")
     (files / "words.txt").write_text("a\nb\n")
     (files / "ragged.txt").write_text("a X\nb\n")
+    (files / "latin.txt").write_bytes("a X\ncaf\xe9 X\n".encode("latin-1"))
+    (files / "broken.conllu").write_text(CONLLU.replace("\n1\t", "\nthree\t", 1))
+    (files / "bad.tpl").write_text("word[0]\nsufix3[0]\n")
+    done("learn", files / "chunks.txt", "--templates", "chunk", "-o", files / "chunk.nk")
     nk.Perceptron().learn_one({"a": 1}, "x").save(files / "spam.nk")
     found = run(*(word.format(files) for word in words))
     assert found.exit_code in (1, 2), found.output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.options import Duration, Range, files_argument, reading, reading_options, require_apart
+from novikoff.cli.interrupting import Interrupted, InterruptedBetween, Remembering, without
+from novikoff.cli.options import (
+    Duration,
+    Range,
+    files_argument,
+    reading,
+    reading_options,
+    require_apart,
+    require_replaceable,
+)
 from novikoff.cli.progress import Gauge, Lines, progress, say
 from novikoff.cli.reading import Columns, LeftOut, open_for
 from novikoff.errors import NovikoffError
@@ -39,15 +47,7 @@ _OF_THE_MODEL = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", 
 _RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
 
 
-class _Remembering(click.Command):
-    """Keeps the words it was called with, to say how to go on."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[__name__] = list(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=_Remembering, epilog=_EPILOG)
+@click.command(cls=Remembering, epilog=_EPILOG)
 @files_argument
 @click.option("-o", "--output", required=True, metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False),
               help="Where to write the model.")  # fmt: skip
@@ -97,7 +97,7 @@ def learn(
         raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
     rejects = rejects or output.with_name(f"{output.name}.rejects")
     require_apart({"--output": output, "--rejects": rejects, "--plot": plot}, files)
-    _require_replaceable(output)
+    require_replaceable(output)
     model = _model(start, {name: options.pop(name) for name in _OF_THE_MODEL})
     if plot is not None:
         from novikoff.cli.pictures import require_drawable
@@ -113,24 +113,12 @@ def learn(
         raise _stopped(stop, output, _again(files, output))
 
 
-class _Interrupted(click.ClickException):
-    exit_code = 130  # as a shell says it of Ctrl-C
-
-
 def _stopped(stop: BaseException, output: Path, again: str) -> click.ClickException:
     """What to say when it ended before the end, but not in vain."""
     kept = f"{output} has what was learned so far; to go on"
     if isinstance(stop, NovikoffError):
         return click.ClickException(f"{stop}\n{kept} then:\n  {again}")
-    return _Interrupted(f"Stopped. {kept}:\n  {again}")
-
-
-def _require_replaceable(output: Path) -> None:
-    """What -o names may be a model, which this one takes the place of, but no other file of the user's."""
-    if output.is_file() and output.stat().st_size:
-        with output.open("rb") as file:
-            if b"novikoff" not in file.read(1 << 16):
-                raise click.UsageError(f"{output} is there already and is no model. Name another file, or remove it.")
+    return Interrupted(f"Stopped. {kept}:\n  {again}")
 
 
 def _model(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
@@ -157,7 +145,7 @@ def _learn(
     lines = Lines(model.ledger)
     stop: BaseException | None = None
     try:
-        with progress(gauge) as show, _InterruptedBetween() as whole:
+        with progress(gauge) as show, InterruptedBetween() as whole:
             for block in blocks:
                 with whole:
                     left_out.note(block)
@@ -243,48 +231,9 @@ def _again(files: list[str], output: Path) -> str:
     last one counts."""
     import shlex
 
-    words = _without_model_options(click.get_current_context().meta[__name__])
+    words = without(Remembering.words(), _OF_THE_MODEL)
     end = ["--from", str(output), *([] if "-" in files else ["--resume"])]  # a pipe goes on where it is
     return f"novikoff learn {shlex.join(words if words[-len(end) :] == end else words + end)}"
-
-
-def _without_model_options(words: list[str]) -> list[str]:
-    flags = {f"--{name.replace('_', '-')}" for name in _OF_THE_MODEL}
-    kept, words = [], list(words)
-    while words:
-        word = words.pop(0)
-        if word.partition("=")[0] not in flags:
-            kept.append(word)
-        elif "=" not in word and not word.startswith("--no-"):
-            words.pop(0)  # its value
-    return kept
-
-
-class _InterruptedBetween:
-    """Within it Ctrl-C, or a scheduler's request to end, waits for the end of a block, so that no half of one is
-    learned: `with` it once around all, and again around each block."""
-
-    def __init__(self) -> None:
-        self.depth, self.is_asked = 0, False
-
-    def __enter__(self) -> _InterruptedBetween:
-        if not self.depth:
-            self.before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
-        self.depth += 1
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1
-        if not self.depth:
-            for number, before in self.before.items():
-                signal.signal(number, before)
-        elif self.is_asked and error[0] is None:  # an error says more
-            raise KeyboardInterrupt
-
-    def _ask(self, number: int, frame: Any) -> None:
-        if self.depth < 2:
-            raise KeyboardInterrupt
-        self.is_asked = True
 
 
 class _Keeper:

@@ -20,6 +20,7 @@ __all__ = [
     "reading_options",
     "rejects_option",
     "require_apart",
+    "require_replaceable",
 ]
 
 # The same as in novikoff.streams, which loads too much for --help.
@@ -150,3 +151,11 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def reading(options: dict[str, Any]) -> dict[str, Any]:
     """Those of them that were given, for `open_stream`."""
     return {name: value for name, value in options.items() if value not in (None, ())}
+
+
+def require_replaceable(output: Path) -> None:
+    """What -o names may be a model, which this one takes the place of, but no other file of the user's."""
+    if output.is_file() and output.stat().st_size:
+        with output.open("rb") as file:
+            if b"novikoff" not in file.read(1 << 16):
+                raise click.UsageError(f"{output} is there already and is no model. Name another file, or remove it.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from novikoff.cli import main
@@ -19,14 +21,18 @@ What `novikoff COMMAND --help` prints. This page is made by `python -m novikoff.
 def reference() -> str:
     """The whole page, in Markdown."""
     settings = {**main.context_settings, "terminal_width": _WIDTH, "max_content_width": _WIDTH}
-    parent = click.Context(main, info_name="novikoff", **settings)
-    parts = [_HEAD, _section("novikoff", main.get_help(parent))]
-    for name in main.list_commands(parent):
-        command = main.get_command(parent, name)
-        assert command is not None
-        context = click.Context(command, info_name=name, parent=parent)
-        parts.append(_section(f"novikoff {name}", command.get_help(context)))
-    return "\n".join(parts)
+    return "\n".join([_HEAD, *_sections(click.Context(main, info_name="novikoff", **settings))])
+
+
+def _sections(context: click.Context) -> Iterator[str]:
+    """The help of a command, and of those within it."""
+    command = context.command
+    yield _section(context.command_path, command.get_help(context))
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            within = command.get_command(context, name)
+            assert within is not None
+            yield from _sections(click.Context(within, info_name=name, parent=context))
 
 
 def _section(title: str, text: str) -> str:

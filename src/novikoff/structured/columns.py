@@ -85,8 +85,8 @@ class SentenceFile:
         return chain.from_iterable(self.blocks())
 
     def blocks(self) -> Iterator[list[Read]]:
-        """The same, some at a time: those that have ended in what could be read at once, 2 MB of a file, or of a pipe as
-        much as somebody has written. Who writes a sentence and waits gets it without delay."""
+        """The same, some at a time: those that have ended in what could be read at once, 2 MB of a file, or as much as
+        somebody has written into a pipe. Who writes a sentence and waits gets it without delay."""
         sentence = Read(1)
         for lines in _lines(self._source):
             found: list[Read] = []

@@ -58,6 +58,7 @@ class Bars:
 
 
 def no_bars() -> Bars:
+    """Everything may be."""
     return Bars(np.zeros((0, 0), bool), np.zeros((2, 0), bool))
 
 

@@ -332,6 +332,11 @@ class SequenceTagger:
         self._known_chain()
         return self._names
 
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has learned from anything."""
+        return self._chain is not None
+
     def known_words(self) -> set[str] | None:
         """The words of the sentences it has learned from; None with hash_bits, which keeps none."""
         if self.hash_bits is not None:

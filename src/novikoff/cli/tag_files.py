@@ -1,0 +1,132 @@
+"""What the commands of novikoff tag share: options, and which columns of a file hold words and which tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from novikoff.structured import SequenceTagger
+    from novikoff.structured.columns import Read, SentenceFile
+
+__all__ = ["Corpus", "Layout", "column_options", "format_option", "load_tagger", "model_argument", "parts_of",
+           "read_all", "word"]  # fmt: skip
+
+Corpus = tuple[list[Any], list[Any]]  # sentences and their tags
+
+_FORMATS = ("columns", "conllu", "text")
+
+
+def model_argument(command: Any) -> Any:
+    """MODEL."""
+    return click.argument("model", type=click.Path(path_type=Path))(command)
+
+
+def format_option(command: Any) -> Any:
+    """--format."""
+    return click.option(
+        "--format", type=click.Choice(_FORMATS), help="Of the files.  [default: told by their content]"
+    )(command)
+
+
+def column_options(command: Any) -> Any:
+    """--column, --columns, --use and --format."""
+    for option in (
+        format_option,
+        click.option("--use", metavar="NAMES", help="The columns that templates may use.  [default: all but the tags; "
+                     "of CoNLL-U the words]"),
+        click.option("--columns", metavar="NAMES", help="What the columns are called, parted by commas.  [default: "
+                     "word, pos, column2, ...; those of CoNLL-U]"),
+        click.option("--column", metavar="NAME", help="The column of the tags.  [default: the last; upos of CoNLL-U]"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+class Layout:
+    """Which columns of a file hold the words and which the tags."""
+
+    def __init__(
+        self, file: SentenceFile, first: Read, *, column: str | None, columns: str | None, use: str | None
+    ) -> None:
+        from novikoff.structured.columns import CONLLU
+        from novikoff.structured.sentences import default_columns
+
+        width = len(first.rows[0])
+        is_conllu = file.format == "conllu"
+        names = columns.split(",") if columns else list(CONLLU if is_conllu else default_columns(width))
+        if len(names) != width:
+            raise click.ClickException(f"{file.name}:{first.line}: {width} columns, but --columns names {len(names)}.")
+        self.names, self.file = names, file.name
+        self.tag = self._number(column or ("upos" if is_conllu else names[-1]), "--column")
+        used = use.split(",") if use else ["word"] if is_conllu else [n for k, n in enumerate(names) if k != self.tag]
+        if not used:
+            raise click.ClickException(f"{file.name}:{first.line}: one column, so either words or tags are missing.")
+        self.used = [self._number(name, "--use") for name in used]
+
+    def _number(self, name: str, option: str) -> int:
+        if name not in self.names:
+            raise click.ClickException(f"{self.file}: there is no column {name!r} for {option}; there are "
+                                       f"{', '.join(self.names)}.")  # fmt: skip
+        return self.names.index(name)
+
+    @property
+    def tag_name(self) -> str:
+        return self.names[self.tag]
+
+    @property
+    def used_names(self) -> list[str]:
+        return [self.names[k] for k in self.used]
+
+    def parted(self, sentences: Sequence[Read]) -> Corpus:
+        """Sentences as a tagger takes them, and their tags."""
+        words = [[tuple([row[k] for k in self.used]) for row in sentence.rows] for sentence in sentences]
+        return words, [[row[self.tag] for row in sentence.rows] for sentence in sentences]
+
+
+def parts_of(files: Sequence[str], format: str | None, **choices: Any) -> Iterator[tuple[Layout, Corpus]]:
+    """The sentences of some files with their tags, some at a time; the first file says what the columns are."""
+    from novikoff.structured.columns import SentenceFile
+
+    first: Layout | None = None
+    for name in files:
+        with SentenceFile(name, format=format) as file:
+            own: Layout | None = None
+            for block in file.blocks():
+                sentences = [sentence for sentence in block if sentence.rows]
+                if not sentences:
+                    continue
+                own = own or Layout(file, sentences[0], **choices)
+                first = first or own
+                if own.used_names != first.used_names:
+                    raise click.ClickException(f"{file.name}: its columns are not those of {first.file}.")
+                yield own, own.parted(sentences)
+            if own is None:
+                raise click.ClickException(f"{file.name}: there are no sentences in it.")
+
+
+def read_all(files: Sequence[str], format: str | None, **choices: Any) -> tuple[Layout, Corpus]:
+    """All of them at once."""
+    layouts, parts = zip(*parts_of(files, format, **choices), strict=True)
+    X, y = (list(chain.from_iterable(some)) for some in zip(*parts, strict=True))
+    return layouts[0], (X, y)
+
+
+def load_tagger(path: Path) -> SequenceTagger:
+    """The tagger in a model file."""
+    from novikoff.loading import load
+    from novikoff.structured import SequenceTagger
+
+    found = load(path)
+    if not isinstance(found, SequenceTagger):
+        raise click.ClickException(f"{path} holds a {type(found).__name__}, not a tagger. Try novikoff predict.")
+    return found
+
+
+def word(value: Any) -> str:
+    """A tag or name without what could play tricks on a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in str(value))
