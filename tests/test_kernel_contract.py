@@ -22,6 +22,8 @@ ESTIMATORS = [
     *(nk.KernelPerceptron(name, max_iter=3) for name in ("linear", "poly", "laplacian", "precomputed")),
     *(nk.KernelPerceptron(order=order, random_state=0) for order in ("shuffled", "random", "worst")),
     nk.KernelPerceptron("linear", fit_intercept=True, multi_class="direct"),
+    nk.KernelPerceptron(hypothesis="last", multi_class="direct", budget=15),
+    nk.KernelPerceptron(cache_size=0, max_iter=3),
 ]
 
 
@@ -93,7 +95,16 @@ def test_bad_input_says_what_to_do(name):
 
 
 @pytest.mark.parametrize(
-    "given", [{"kernel": "cosine"}, {"degree": 0}, {"gamma": -1.0}, {"max_iter": 0}, {"hypothesis": "pocket"}]
+    "given",
+    [
+        {"kernel": "cosine"},
+        {"degree": 0},
+        {"gamma": -1.0},
+        {"max_iter": 0},
+        {"hypothesis": "pocket"},
+        {"budget": 0},
+        {"cache_size": -1},
+    ],
 )
 def test_bad_parameters(given):
     with pytest.raises(ValueError, match=f"The '{next(iter(given))}' parameter of KernelPerceptron must be"):

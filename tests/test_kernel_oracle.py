@@ -119,6 +119,28 @@ def test_block_sizes_are_alike(kernel, n_classes, way, order):
             np.testing.assert_allclose(scores, learner.score(other, points, hypothesis), rtol=1e-9, atol=1e-9)
 
 
+@classes_and_way
+@pytest.mark.parametrize("form", ["dense", "sparse", "objects"])
+def test_a_cache_changes_nothing(n_classes, way, form):
+    X, codes = problem("poly", n_classes, 80)
+    given = {"multi_class": way, "max_iter": 4}
+    if form == "objects":
+        rows = [{"row": tuple(row)} for row in X.tolist()]
+        kernel = {"kernel": lambda x, z: KERNELS["poly"][1](x["row"], z["row"])}
+    else:
+        rows, kernel = FORMATS[form](X), {"kernel": "poly", **KERNELS["poly"][0]}
+    with_cache, without = (
+        nk.KernelPerceptron(**kernel, **given, cache_size=size).fit(rows, codes) for size in (200, 0)
+    )
+    np.testing.assert_array_equal(with_cache.support_, without.support_)
+    np.testing.assert_array_equal(with_cache.raw_dual_coef_, without.raw_dual_coef_)
+    np.testing.assert_array_equal(with_cache.decision_function(rows), without.decision_function(rows))
+    assert strategies.account(with_cache.ledger_) == strategies.account(without.ledger_)
+    for each in (with_cache, without):
+        each.partial_fit(rows, codes)
+    np.testing.assert_array_equal(with_cache.raw_dual_coef_, without.raw_dual_coef_)
+
+
 def test_many_updates_in_pieces(monkeypatch):
     """Products are formed for some of the kept rows, and some of the queries, at a time."""
     X, codes = problem("poly", 3, 80)

@@ -110,6 +110,32 @@ def test_objects_and_kernel_matrices():
     assert one.predict_one("ab") == other.predict(K)[0]
 
 
+@pytest.mark.parametrize("form", ["dense", "sparse", "objects", "precomputed"])
+def test_saved_and_continued(form, tmp_path):
+    X, y = problem()
+    rows = {"dense": X + 0.5, "sparse": sp.csr_array(X), "precomputed": np.exp(-np.abs(X[:, :1] - X[:, 0]))}.get(form)
+    kernel = {"objects": shared_letters, "precomputed": "precomputed"}.get(form, "rbf")
+    rows = ["abcdefgh"[: int(2 + x[0])] for x in X] if form == "objects" else rows
+    reg = nk.KernelRegressor(kernel, step=STEP, hypothesis="averaged", max_iter=2.5).fit(rows, y)
+    reg.save(tmp_path / "m.nk")
+    found = nk.load(tmp_path / "m.nk", kernel=kernel if callable(kernel) else None)
+    assert type(found) is nk.KernelRegressor
+    assert found.get_params() == reg.get_params()
+    assert found.n_iter_ == reg.n_iter_ == 3
+    if form != "precomputed":
+        for each in (reg, found):
+            each.partial_fit(rows, y)
+    np.testing.assert_array_equal(found.predict(rows), reg.predict(rows))
+    assert vars(found.ledger_) == vars(reg.ledger_)
+    found.save(tmp_path / "n.nk")
+    reg.save(tmp_path / "m.nk")
+    assert (tmp_path / "n.nk").read_bytes() == (tmp_path / "m.nk").read_bytes()
+
+
+def shared_letters(x, z):
+    return len(set(x) & set(z)) / 8
+
+
 def test_bad_input():
     X, y = problem()
     with pytest.raises(DataError, match=r"step=0.5 is too long for K\(x, x\) = .* Choose a step below"):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from novikoff.theory.certificates import Certificate, Verdicts
     from novikoff.theory.fewest import FewestErrors
 
+_KERNELS = ("poly", "rbf", "laplacian", "hamming")
 _PICTURES = (".png", ".svg", ".pdf")
 _MOST_LABELS = 100  # more make thousands of pairs, and are hardly classes
 _INSEPARABLE = 3  # the exit code that --exit-code asks for
@@ -31,6 +32,7 @@ Examples:
   novikoff certify flowers.csv --positive setosa   one class against the rest, in detail
   novikoff certify mail.svm.gz --json              the whole proof, for a program to check
   novikoff certify flowers.csv --positive setosa --plot setosa.png
+  novikoff certify moons.csv --kernel poly --degree 3   with curves: in feature space
   cut -d, -f2- people.csv | novikoff certify -     from a pipe
 """
 
@@ -45,6 +47,11 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--target", metavar="COLUMN", help="Column of the labels, by name or number from 1.  [default: the last]")
 @click.option("--positive", metavar="LABEL", help="Ask only about this label against the rest.")
+@click.option("--kernel", type=click.Choice(_KERNELS),
+              help="Ask about rules that bend: functions of the feature space of a kernel.")  # fmt: skip
+@click.option("--degree", type=click.IntRange(min=1), default=3, show_default=True, help="Of the kernel poly.")
+@click.option("--gamma", type=click.FloatRange(min=0.0, min_open=True), help="Of the kernel.  [default: 1 / columns]")
+@click.option("--coef0", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="Of the kernel poly.")
 @click.option("--no-intercept", is_flag=True, help="Only rules through 0: no constant besides the columns.")
 @click.option("--drop", metavar="COLUMN", multiple=True,
               help="Leave a column out, such as one that counts the rows. May be repeated.")  # fmt: skip
@@ -61,7 +68,8 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @click.option("--exit-code", is_flag=True, help=f"Exit with {_INSEPARABLE}, not 0, if not separable.")
 def certify(
     file: Path, positive: str | None, no_intercept: bool, errors: bool, time_limit: float,
-    verify: bool, as_json: bool, plot: Path | None, exit_code: bool, **reading: Any,
+    verify: bool, as_json: bool, plot: Path | None, exit_code: bool, kernel: str | None, degree: int,
+    gamma: float | None, coef0: float, **reading: Any,
 ) -> None:  # fmt: skip
     """Is a table linearly separable? The verdict comes with its proof.
 
@@ -76,6 +84,8 @@ def certify(
 
     More than two labels give a verdict for each against the rest, and for each pair.
 
+    With --kernel a rule is a sum of kernels around rows, and may bend. There is no constant in it but that of poly.
+
     The verdict is exact for the numbers as they are read, which is in double precision.
     """
     if math.isnan(time_limit):
@@ -86,10 +96,11 @@ def certify(
         table = _read(file, **reading)
     label = None if positive is None else _label(positive, table)
     _require_classes(table, label, plot)
-    found = _decide(table, not no_intercept, label)
+    bent = None if kernel is None else {"kernel": kernel, "degree": degree, "gamma": gamma, "coef0": coef0}
+    found = _decide(table, not no_intercept, label) if bent is None else _decide_bent(table, label, bent)
     if verify:
         _verify(table, found)
-    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found else None
+    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found and not bent else None
     if as_json:
         from novikoff.cli.proofs import as_text
 
@@ -181,6 +192,14 @@ def _decide(table: Table, fit_intercept: bool, positive: Any) -> Certificate | V
             for number, pair in enumerate(combinations(names, 2), start=len(names) + 1)
         }
     return Verdicts(against_rest, pairs)
+
+
+def _decide_bent(table: Table, positive: Any, bent: dict[str, Any]) -> Certificate | Verdicts:
+    """The same in the feature space of a kernel."""
+    from novikoff.theory.separability import certify
+
+    with _waiting("Looking for a separator in feature space, or for rows that allow none"):
+        return certify(table.X, table.y, positive=positive, **bent)
 
 
 def _verify(table: Table, found: Certificate | Verdicts) -> None:

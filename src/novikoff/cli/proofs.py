@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def as_text(file: str, table: Table, found: Certificate | Verdicts, fewest: Fewe
         "labels": [{"label": a, "rows": b} for a, b in zip(labels.tolist(), counts.tolist(), strict=True)],
         "notes": table.notes,
         "fit_intercept": first.question.fit_intercept,
+        **({} if first.question.kernel is None else {"kernel": asdict(first.question.kernel)}),
         "verified": verified,
     }
     if isinstance(found, Certificate):
@@ -55,12 +57,19 @@ def _proof(found: Certificate, table: Table) -> dict[str, Any]:
             "margin_upper": found.margin_upper,
             "mistake_bound": found.mistake_bound if found.mistake_bound < math.inf else None,
             "radius": found.radius,
-            "separator": _weights(found.separator, table),
-            "intercept": _exact(found.intercept),
+            **_separator(found, table),
             "rows": _rows(found.support, [_exact(weight) for weight in found.multipliers], table),
         }
     assert isinstance(found, Inseparable)
     return asked | {"verdict": "inseparable", "rows": _rows(found.rows, [str(m) for m in found.multipliers], table)}
+
+
+def _separator(found: Separable, table: Table) -> dict[str, Any]:
+    """Weights of columns; in the feature space of a kernel, of rows."""
+    if found.question.kernel is None:
+        return {"separator": _weights(found.separator, table), "intercept": _exact(found.intercept)}
+    used = np.flatnonzero(found.separator)
+    return {"separator": [_place(row, table) | {"weight": _exact(found.separator[row])} for row in used.tolist()]}
 
 
 def _fewest(found: FewestErrors, table: Table) -> dict[str, Any]:

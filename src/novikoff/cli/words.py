@@ -57,7 +57,7 @@ class Report:
 
     def _separable(self, found: Separable) -> None:
         n = self.table.X.shape[0]
-        right = f"One linear rule gets all {n:,} rows right."
+        right = f"One {_rule(found)} gets all {n:,} rows right."
         if len(np.unique(self.table.y)) == 1:
             right = f"All rows are labelled {self.table.y[0]}: there is nothing to tell apart."
         self.say(f"SEPARABLE{_aside(found)}. {right}", "bold green")
@@ -65,9 +65,15 @@ class Report:
         question = found.question
         yes = f"not {question.negative}" if question.positive is None else question.positive
         no = f"not {question.positive}" if question.negative is None else question.negative
+        rows = found.support.tolist()
+        if question.kernel is not None:
+            self.say(f"\nThe rule: add up K(x, row) over these rows, times their shares, with + for those labelled "
+                     f"{yes} and - for the others; say {yes} above 0, {no} below. {_LEGEND}")  # fmt: skip
+            shares = np.array([float(weight) for weight in found.multipliers])
+            self._rows(found, rows, shares / shares.sum(), _WITNESS)
+            return
         self.say(f"\nThe rule: say {yes} where this sum is above 0, {no} where it is below.")
         self._weights(found)
-        rows = found.support.tolist()
         nearest = f"The {len(rows):,} rows nearest to its boundary fix" if len(rows) > 1 else "The nearest row fixes"
         self.say(f"\n{nearest} the margin. {_LEGEND}")
         self._rows(found, rows, np.array([float(weight) for weight in found.multipliers]), _SUPPORT)
@@ -77,6 +83,8 @@ class Report:
         with np.errstate(over="ignore", divide="ignore"):
             bound = np.floor((np.float64(found.radius) / found.margin) ** 2)
         intercept = ", the constant 1 of the intercept included" if found.question.fit_intercept else ""
+        if found.question.kernel is not None:
+            intercept += ", in feature space: the root of the largest K(x, x)"
         grid = Grid.grid(padding=(0, 2))
         for name, value, meaning in (
             ("margin", f"{found.margin:.6g}", "every row is at least so far on its side; no rule has more than "
@@ -112,10 +120,10 @@ class Report:
                      f"{other}: no rule whatever, linear or not, can get both right.", "bold red")  # fmt: skip
             self._count_clashes(found)
         elif len(rows) == 1:
-            self.say(f"NOT SEPARABLE{_aside(found)}. {proof}: it is all zeros, and without an intercept every linear "
-                     "rule gives it 0, which is on neither side.", "bold red")  # fmt: skip
+            self.say(f"NOT SEPARABLE{_aside(found)}. {proof}: it is all zeros, and without an intercept every "
+                     f"{_rule(found)} gives it 0, which is on neither side.", "bold red")  # fmt: skip
         else:
-            self.say(f"NOT SEPARABLE{_aside(found)}. {proof}: every linear rule gets at least one of them wrong.",
+            self.say(f"NOT SEPARABLE{_aside(found)}. {proof}: every {_rule(found)} gets at least one of them wrong.",
                      "bold red")  # fmt: skip
             self._explain_mixture(found)
         self.say(_LEGEND)
@@ -125,7 +133,10 @@ class Report:
         question = found.question
         yes = f"those labelled {question.positive}"
         no = "the others" if question.one_against_rest else f"those labelled {question.negative}"
-        if question.fit_intercept:
+        if question.kernel is not None:
+            self.say(f"Mixed in the shares below, the functions K(x, row) of {yes}, less those of {no}, come to "
+                     "exactly 0; a rule that got all these rows right would make more than 0 of them.")  # fmt: skip
+        elif question.fit_intercept:
             self.say(f"Mixed in the shares below, {yes} come to exactly the same point as {no}; and no point is on "
                      "both sides of a boundary.")  # fmt: skip
         else:
@@ -178,7 +189,7 @@ class Report:
         room = max(2, min(_COLUMNS, (self.console.width - 35) // 11))
         if len(columns) <= room:
             return list(columns)
-        if isinstance(found, Separable):
+        if isinstance(found, Separable) and found.question.kernel is None:
             scale = np.abs(found.separator.astype(float))
         else:
             low, high = (end.toarray().ravel() if sp.issparse(X) else end for end in (X.min(axis=0), X.max(axis=0)))
@@ -192,7 +203,9 @@ class Report:
         """Every class against the rest and every pair, a line each."""
         yes = sum(map(bool, found.against_rest.values()))
         pairs = sum(map(bool, found.pairs.values()))
-        self.say(f"Linearly separable: {yes} of {len(found.against_rest)} classes from the rest, {pairs} of "
+        kernel = next(iter(found.values())).question.kernel
+        how = "Linearly separable" if kernel is None else f"Separable with K(x, z) = {kernel}"
+        self.say(f"{how}: {yes} of {len(found.against_rest)} classes from the rest, {pairs} of "
                  f"{len(found.pairs)} pairs from each other.", "bold")  # fmt: skip
         grid = Grid(box=None, padding=(0, 2, 0, 0), header_style="bold")
         for title in ("question", "verdict", "margin", "proof"):
@@ -219,6 +232,12 @@ class Report:
         numbers = self._numbers(result.rows_wrong)
         if numbers:
             self.say(f"One that errs on {len(numbers):,} gets {plural('row', len(numbers))} {listed(numbers)} wrong.")
+
+
+def _rule(found: Certificate) -> str:
+    """What kind of rule it is about."""
+    kernel = found.question.kernel
+    return "linear rule" if kernel is None else f"rule with the kernel K(x, z) = {kernel}"
 
 
 def _aside(found: Certificate) -> str:

@@ -26,6 +26,7 @@ from novikoff.labels import Labels, encode
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger
 from novikoff.potential.budget import BudgetLearner, require_last
+from novikoff.potential.caching import cached
 from novikoff.potential.dual import HYPOTHESES, MULTI_CLASS
 from novikoff.potential.model import Passes, cycle
 
@@ -78,6 +79,8 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         scaled to length 1 in feature space. Needs hypothesis="last", since the rows of all functions along the run
         would be more than that, and with three classes or more multi_class="direct", which keeps one row for a
         mistake. See Notes for what is proved.
+    cache_size : float, default=200
+        Megabytes that the kernel matrix of a training set may take: if it fits, `fit` computes it once for all passes.
     random_state : int, RandomState instance or None, default=None
         For the orders "shuffled" and "random".
     classes : array-like, default=None
@@ -108,8 +111,8 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
     Notes
     -----
     Learning goes through blocks of rows at the speed of matrix products, with exactly the mistakes of one example at a
-    time. Between passes every row keeps its score, so later passes cost what their few mistakes cost, and there is no
-    cache to choose a size for. Rows of whole numbers, such as raw pixels, are multiplied in single precision where that
+    time. Between passes every row keeps its score, so that later passes cost what their few mistakes cost even where
+    no matrix fits. Rows of whole numbers, such as raw pixels, are multiplied in single precision where that
     is exact, all others in double.
 
     On a budget, for every function g of feature space, its hinge losses l on the rows of length 1 that were erred on,
@@ -152,6 +155,7 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         "order": [StrOptions(set(ORDERS))],
         "max_iter": [Interval(Real, 0, None, closed="neither")],
         "budget": [Interval(Integral, 1, None, closed="left"), None],
+        "cache_size": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "classes": ["array-like", None],
     }
@@ -170,6 +174,7 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         order: str = "given",
         max_iter: float = 10,
         budget: int | None = None,
+        cache_size: float = 200,
         random_state: Any = None,
         classes: Any = None,
     ) -> None:
@@ -184,6 +189,7 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         self.order = order
         self.max_iter = max_iter
         self.budget = budget
+        self.cache_size = cache_size
         self.random_state = random_state
         self.classes = classes
 
@@ -213,7 +219,8 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         learner = self._make_learner(None if is_dicts(X) else columns)
         model = potential.KernelModel(learner, Labels(classes.tolist(), classes), None, columns, names)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        run = cycle(learner, model.state, points, codes, order=self.order, max_iter=self.max_iter, rng=rng)
+        with cached(learner, model.state, points, self.max_iter, self.cache_size) as (quick, rows):
+            run = cycle(quick, model.state, rows, codes, order=self.order, max_iter=self.max_iter, rng=rng)
         self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
             _warn(run, len(points))

@@ -18,6 +18,7 @@ from novikoff.errors import DataError
 from novikoff.estimators.kernel import KernelPerceptron
 from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
 from novikoff.gram import kernel_rows
+from novikoff.potential.caching import cached
 from novikoff.potential.regression import LossLedger, ResidualLearner, regress
 from novikoff.rows import Rows
 
@@ -46,6 +47,8 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         The most passes `fit` makes; the last may be a part of one.
     tol : float, default=1e-6
         `fit` ends after a pass with a mean squared loss of no more than this.
+    cache_size : float, default=200
+        Megabytes that the kernel matrix of a training set may take: if it fits, `fit` computes it once for all passes.
     random_state : int, RandomState instance or None, default=None
         For the orders "shuffled" and "random".
 
@@ -81,7 +84,16 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
         **{
             name: KernelPerceptron._parameter_constraints[name]
-            for name in ("kernel", "degree", "gamma", "coef0", "fit_intercept", "max_iter", "random_state")
+            for name in (
+                "kernel",
+                "degree",
+                "gamma",
+                "coef0",
+                "fit_intercept",
+                "max_iter",
+                "cache_size",
+                "random_state",
+            )
         },
         "step": [Interval(Real, 0, None, closed="neither")],
         "hypothesis": [StrOptions({"last", "averaged"})],
@@ -102,6 +114,7 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         order: str = "given",
         max_iter: float = 10,
         tol: float = 1e-6,
+        cache_size: float = 200,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -114,6 +127,7 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         self.order = order
         self.max_iter = max_iter
         self.tol = tol
+        self.cache_size = cache_size
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -134,8 +148,9 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         model = self._new_model(points)
         learner: Any = model.learner
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        self.n_iter_ = regress(learner, model.state, points, y, order=self.order, max_iter=self.max_iter, tol=self.tol,
-                               rng=rng)  # fmt: skip
+        with cached(learner, model.state, points, self.max_iter, self.cache_size) as (quick, rows):
+            self.n_iter_ = regress(quick, model.state, rows, y, order=self.order, max_iter=self.max_iter, tol=self.tol,
+                                   rng=rng)  # fmt: skip
         self._model = model
         return self
 

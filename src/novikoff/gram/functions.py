@@ -62,12 +62,12 @@ class Potential:
     constant: float = 0.0
 
     def __str__(self) -> str:
-        inner = {"linear": "<x, z>", "poly": f"({self.gamma:g} <x, z> + {self.coef0:g})^{self.degree:g}",
-                 "rbf": f"exp(-{self.gamma:g} |x - z|^2)", "laplacian": f"exp(-{self.gamma:g} sum |x - z|)",
-                 "sigmoid": f"tanh({self.gamma:g} <x, z> + {self.coef0:g})",
-                 "hamming": f"exp(-{self.gamma:g} columns that differ)",
-                 "precomputed": "the matrix given"}[self.name]  # fmt: skip
-        return f"{inner} + {self.constant:g}" if self.constant else inner
+        scale = "" if self.gamma == 1.0 else f"{self.gamma:g} "
+        affine = f"{scale}<x, z> + {self.coef0:g}" if self.coef0 else f"{scale}<x, z>"
+        formula = {"linear": "<x, z>", "poly": f"({affine})^{self.degree:g}", "rbf": f"exp(-{scale}|x - z|^2)",
+                   "laplacian": f"exp(-{scale}sum |x - z|)", "sigmoid": f"tanh({affine})",
+                   "hamming": f"exp(-{scale}columns that differ)", "precomputed": "the matrix given"}  # fmt: skip
+        return formula[self.name] + (f" + {self.constant:g}" if self.constant else "")
 
     @property
     def polynomial(self) -> tuple[int, float, float, float] | None:

@@ -9,10 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
+from novikoff.plots.curve import Bent, Curve, bent_certificate, bent_estimator
 from novikoff.plots.picture import Boundary, Marked, Window, Witness, scatter, sum_of
 from novikoff.plots.projection import Points, matrix, project, sample
-from novikoff.plots.style import GREY, label_of, new_axes, number
-from novikoff.theory.certificates import Inseparable, Question, Separable
+from novikoff.plots.style import GREY, new_axes, number
+from novikoff.plots.telling import asked, half_space, mean_of, named, note_on, signs_of
+from novikoff.theory.certificates import Inseparable, Separable
 
 __all__ = ["PlaneDisplay"]
 
@@ -49,6 +51,8 @@ class PlaneDisplay:
         Hulls of witness rows, and the point in them that proves that no half-space will do.
     limits : tuple of two ranges
         What to show of each axis; None for everything.
+    curve : Curve or None
+        The boundary, if it is not a line.
     ax_, figure_ : matplotlib Axes and Figure
     points_, regions_, boundary_, normal_, band_, rings_, crosses_, hulls_, common_, legend_ : matplotlib artists
         What was drawn; None where there was nothing to draw.
@@ -75,19 +79,23 @@ class PlaneDisplay:
     crossed: Marked | None = None
     witness: Witness | None = None
     limits: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
+    curve: Curve | None = None
 
     @classmethod
     def from_estimator(
         cls, clf: Any, X: Any, y: Any, *, ax: Any = None, feature_names: Any = None, **kwargs: Any
     ) -> PlaneDisplay:
-        """Draw the boundary of a fitted linear classifier of two classes, and rows with their labels.
+        """Draw the boundary of a fitted classifier of two classes, and rows with their labels.
 
-        If every row is on its side, a band reaches to the nearest; otherwise the rows that are not are crossed.
+        If every row is on its side, a band reaches to the nearest; otherwise the rows that are not are crossed. A
+        boundary that is not a line, such as that of a `KernelPerceptron`, is drawn where there are two features, with
+        rings around support rows.
 
         Parameters
         ----------
         clf : estimator
-            With `coef_`, `intercept_` and two `classes_`: ours, or any linear classifier of scikit-learn.
+            With two `classes_`, and with `coef_` and `intercept_`, or `decision_function`: ours, or any of
+            scikit-learn.
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         ax : matplotlib Axes, default=None
@@ -107,8 +115,11 @@ class PlaneDisplay:
                             "the rows of two classes, or pass one of the certificates of certify(X, y) to "
                             "from_certificate.")  # fmt: skip
         X, names = matrix(X, feature_names)
-        w, intercept = _half_space(clf.coef_, clf.intercept_, X.shape[1])
-        signs = _signs(y, classes, X.shape[0])
+        if not hasattr(clf, "coef_"):
+            return cls._of_bent(bent_estimator(clf, X, signs_of(y, classes, X.shape[0]), names), named(*classes), ax,
+                                kwargs)  # fmt: skip
+        w, intercept = half_space(clf.coef_, clf.intercept_, X.shape[1])
+        signs = signs_of(y, classes, X.shape[0])
         scores = signs * (X @ w + intercept)
         wrong = np.flatnonzero(scores <= 0.0)
         nearest = wrong[:0] if len(wrong) else np.flatnonzero(scores <= scores.min() * (1.0 + 1e-9))
@@ -118,9 +129,9 @@ class PlaneDisplay:
         boundary = Boundary(points.normal, points.offset, r"$w \cdot x + b$", "$w$", margin, "no row is nearer")
         seen = np.flatnonzero(np.isin(rows, wrong))
         return cls(
-            points, signs[rows], _named(*classes),
+            points, signs[rows], named(*classes),
             f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side",
-            _note(len(rows), len(signs)), boundary,
+            note_on(len(rows), len(signs)), boundary,
             ringed=Marked(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
             crossed=Marked(seen, "not on its side") if len(seen) else None,
         ).plot(ax, **kwargs)  # fmt: skip
@@ -133,7 +144,8 @@ class PlaneDisplay:
 
         Separable: w*, the band without rows around its boundary, and the support rows on the edges of the band.
         Inseparable: the witness rows of each class joined to a hull, and a point that is in both hulls. Without an
-        intercept y x is drawn instead of x, and the hull of the witness rows around 0.
+        intercept y x is drawn instead of x, and the hull of the witness rows around 0. In the feature space of a kernel
+        all of it bends: the boundary and the edges of its band are curves, and there are no hulls to be seen.
 
         Parameters
         ----------
@@ -160,30 +172,38 @@ class PlaneDisplay:
         if X.shape != (certificate.n_rows, certificate.n_features) or len(signs) != certificate.n_rows:
             raise DataError(f"The certificate speaks of {certificate.n_rows} rows with {certificate.n_features} "
                             f"features; X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+        if certificate.question.kernel is not None:
+            told, sides = asked(certificate.question)
+            return cls._of_bent(bent_certificate(certificate, told, X, signs, names), sides, ax, kwargs)
         if isinstance(certificate, Separable):
             return cls._of_separable(certificate, X, signs, names).plot(ax, **kwargs)
         return cls._of_inseparable(certificate, X, signs, names).plot(ax, **kwargs)
 
     @classmethod
+    def _of_bent(cls, bent: Bent, sides: tuple[tuple[int, str], ...], ax: Any, kwargs: dict[str, Any]) -> PlaneDisplay:
+        return cls(bent.points, bent.signs, sides, bent.title, bent.note, ringed=bent.ringed, crossed=bent.crossed,
+                   curve=bent.curve).plot(ax, **kwargs)  # fmt: skip
+
+    @classmethod
     def _of_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
-        asked = np.flatnonzero(signs)
-        rows = sample(asked, found.support)
-        w, intercept = _half_space(found.separator, found.intercept, X.shape[1])
+        drawn = np.flatnonzero(signs)
+        rows = sample(drawn, found.support)
+        w, intercept = half_space(found.separator, found.intercept, X.shape[1])
         points = project(X[rows], w, intercept, names)
         equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
         boundary = Boundary(points.normal, points.offset, equation, "$w^*$", found.margin,
                             rf"margin $\gamma$ = {number(found.margin)}")  # fmt: skip
-        asking, sides = _asked(found.question)
-        return cls(points, signs[rows], sides, f"{asking}: separable", _note(len(rows), len(asked)),
+        asking, sides = asked(found.question)
+        return cls(points, signs[rows], sides, f"{asking}: separable", note_on(len(rows), len(drawn)),
                    boundary, Marked(np.searchsorted(rows, found.support), "support row"))  # fmt: skip
 
     @classmethod
     def _of_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
-        asked = np.flatnonzero(signs)
-        rows = sample(asked, found.rows)
+        among = np.flatnonzero(signs)
+        rows = sample(among, found.rows)
         drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, found.rows)
         if found.question.fit_intercept:
-            toward = _mean(drawn[sides > 0]) - _mean(drawn[sides < 0])
+            toward = mean_of(drawn[sides > 0]) - mean_of(drawn[sides < 0])
             points = project(drawn, toward, 0.0, names, "along the difference of the class means")
             of_class = {sign: sides[at] == sign for sign in (1, -1)}
             # the multipliers of either class add up to half of all: a weighted mean of each, and both are the same
@@ -191,10 +211,11 @@ class PlaneDisplay:
             witness = Witness({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
         else:
             drawn = sp.diags_array(sides.astype(float)) @ drawn
-            points = project(drawn, _mean(drawn), 0.0, [f"$y$ · {name}" for name in names], "along the mean of $y$ · x")
+            mirrored = [f"$y$ · {name}" for name in names]
+            points = project(drawn, mean_of(drawn), 0.0, mirrored, "along the mean of $y$ · x")
             witness = Witness({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
-        asking, names_of_sides = _asked(found.question)
-        return cls(points, sides, names_of_sides, f"{asking}: not separable", _note(len(rows), len(asked)),
+        asking, names_of_sides = asked(found.question)
+        return cls(points, sides, names_of_sides, f"{asking}: not separable", note_on(len(rows), len(among)),
                    ringed=Marked(at, f"{len(at)} rows that prove it"), witness=witness)  # fmt: skip
 
     @classmethod
@@ -236,16 +257,16 @@ class PlaneDisplay:
         if X is None and np.size(w) > 2:
             raise DataError(f"A half-space of {np.size(w)} features can only be drawn together with rows: pass X.")
         X, names = matrix(np.zeros((0, np.size(w))) if X is None else X)
-        w, intercept = _half_space(w, intercept, X.shape[1])
+        w, intercept = half_space(w, intercept, X.shape[1])
         classes = None if y is None else np.unique(np.asarray(y))
-        signs = np.zeros(X.shape[0], np.int64) if classes is None else _signs(y, classes, X.shape[0])
+        signs = np.zeros(X.shape[0], np.int64) if classes is None else signs_of(y, classes, X.shape[0])
         rows = sample(np.arange(len(signs)), np.arange(0))
         points = project(X[rows], w, intercept, names)
         equation = sum_of(w, intercept, names) if len(w) <= 2 else r"$w \cdot x + b$"
         vector = f"$w = ({', '.join(f'{value:.4g}' for value in w)})$" if len(w) <= 2 else "$w$"
         boundary = Boundary(points.normal, points.offset, equation, vector, is_strict=True)
-        known = ((0, "rows"),) if classes is None else _named(*classes)
-        return cls(points, signs[rows], known if len(signs) else (), f"{equation} > 0", _note(len(rows), len(signs)),
+        known = ((0, "rows"),) if classes is None else named(*classes)
+        return cls(points, signs[rows], known if len(signs) else (), f"{equation} > 0", note_on(len(rows), len(signs)),
                    boundary, limits=(xlim, ylim)).plot(ax, **kwargs)  # fmt: skip
 
     def plot(self, ax: Any = None, **kwargs: Any) -> PlaneDisplay:
@@ -269,6 +290,8 @@ class PlaneDisplay:
         if self.boundary is not None:
             has_right_angles = self.points.n_features != 2 or self._has_one_scale(window)
             artists |= self.boundary.draw(self.ax_, window, at, has_right_angles=has_right_angles)
+        if self.curve is not None:
+            artists |= self.curve.draw(self.ax_, window)
         if self.witness is not None:
             artists |= self.witness.draw(self.ax_, at)
         artists["rings_"] = self.ringed and self.ringed.draw(self.ax_, at)
@@ -325,44 +348,3 @@ class PlaneDisplay:
             ax.axhline(0.0, color=GREY, lw=0.8, zorder=1)
         if not len(self.points.at):
             ax.axvline(0.0, color=GREY, lw=0.8, zorder=1)
-
-
-def _half_space(w: Any, intercept: Any, n_features: int) -> tuple[np.ndarray, float]:
-    """Weights and intercept of one half-space that has a boundary."""
-    w, b = np.ravel(np.asarray(w, float)), float(np.ravel(intercept)[0])
-    if len(w) != n_features:
-        raise DataError(f"w has {len(w)} weights, X has {n_features} features.")
-    if not w.any() or not np.isfinite([*w, b]).all():
-        raise DataError("There is no boundary to draw: the weights must be finite and not all zero.")
-    return w, b
-
-
-def _signs(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """+1 for the second class, -1 for the first."""
-    y = np.asarray(y)
-    if y.shape != (n_rows,):
-        raise DataError(f"X has {n_rows} rows, y has shape {y.shape}.")
-    if len(classes) != 2 or not np.isin(y, classes).all():
-        raise DataError(
-            f"Every label must be one of two; found {np.unique(y).tolist()!r}, classes {classes.tolist()!r}."
-        )
-    return np.where(y == classes[1], 1, -1)
-
-
-def _named(negative: Any, positive: Any) -> tuple[tuple[int, str], ...]:
-    return (1, f"$y$ = {label_of(positive)}"), (-1, f"$y$ = {label_of(negative)}")
-
-
-def _asked(question: Question) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """The question in words, and the names of its sides."""
-    negative = "the rest" if question.one_against_rest else question.negative
-    return f"{label_of(question.positive)} against {label_of(negative)}", _named(negative, question.positive)
-
-
-def _note(drawn: int, rows: int) -> str | None:
-    """What to say where not every row is drawn."""
-    return None if drawn == rows else f"{drawn:,} of {rows:,} rows drawn"
-
-
-def _mean(X: Any) -> np.ndarray:
-    return np.asarray(X.mean(axis=0), float).ravel()

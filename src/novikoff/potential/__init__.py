@@ -2,6 +2,7 @@
 
     dual.py        DualState and DualLearner: the perceptron in dual form, block by block
     budget.py      the same for endless streams: no more than so many rows are kept
+    caching.py     the kernel matrix of a training set, where it fits
     regression.py  the same idea for numbers: residuals in the place of mistakes
     model.py       the same with the user's labels and names
     files.py       the same in a model file; states.py what was learned
