@@ -87,8 +87,9 @@ class TableEncoding(Encoding[TableBlock]):
 
     def _read(self, block: TableBlock) -> Rows:
         values = self._values(block)
-        flags, (_, bag) = self._flags(block, {}, values), self._with_bag(block)
-        self._standardise(values, learn=False)
+        gaps = _gaps(values)
+        flags, (_, bag) = self._flags(block, {}, gaps), self._with_bag(block)
+        self._standardise(values, gaps, learn=False)
         if self.is_dense:
             return Rows.of(values)
         return self._joined(values, flags, bag, self.vocabulary.places(_names(flags, bag), learn=False))
@@ -131,8 +132,9 @@ class TableEncoding(Encoding[TableBlock]):
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
         values = self._values(block)
-        flags = self._flags(block, firsts, values)
-        self._standardise(values, learn=True)
+        gaps = _gaps(values)
+        flags = self._flags(block, firsts, gaps)
+        self._standardise(values, gaps, learn=True)
         was_dense = self.is_dense
         fresh = [_Flag.at(firsts[name], name, len(block)) for name in self.columns("number")[len(self.places) :]]
         names = _names([*fresh, *flags], bag)
@@ -162,13 +164,13 @@ class TableEncoding(Encoding[TableBlock]):
         absent = np.full(len(block), np.nan)
         return _stacked([_number(block.columns.get(name, absent)) for name in self.columns("number")], len(block))
 
-    def _standardise(self, values: np.ndarray, *, learn: bool) -> None:
+    def _standardise(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> None:
         if self.features.scale:
             moments.standardise(values, *self.moments, learn)
-        elif _may_have_nan(values):
-            values[np.isnan(values)] = 0.0
+        elif gaps.size:
+            values[gaps] = 0.0
 
-    def _flags(self, block: TableBlock, firsts: dict[str, int], values: np.ndarray) -> list[_Flag]:
+    def _flags(self, block: TableBlock, firsts: dict[str, int], gaps: np.ndarray) -> list[_Flag]:
         """What is 1 where a row has it: the words, and that a number is missing."""
         absent = Words(np.full(len(block), -1, np.int32), [])
         flags = []
@@ -176,10 +178,9 @@ class TableEncoding(Encoding[TableBlock]):
             column = block.columns.get(name, absent)
             assert isinstance(column, Words)
             flags.append(_Flag.of_words(name, column, firsts.get(name, 0)))
-        is_missing = np.isnan(values) if _may_have_nan(values) else np.zeros((1, 0), bool)
-        for j in np.flatnonzero(is_missing.any(axis=0)).tolist():
+        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
             name = self.columns("number")[j]
-            flags.append(_Flag.of_missing(name, is_missing[:, j], firsts.get(name, 0)))
+            flags.append(_Flag.of_missing(name, gaps[:, j], firsts.get(name, 0)))
         return flags
 
     def _with_known_texts(self, block: TableBlock) -> TableBlock:
@@ -329,9 +330,9 @@ def _number(column: Column) -> np.ndarray:
     return column
 
 
-def _may_have_nan(values: np.ndarray) -> bool:
-    """Whether a number may be missing; two infinities may look like that too. Much faster than to look at each."""
-    return bool(np.isnan(values.sum()))
+def _gaps(values: np.ndarray) -> np.ndarray:
+    """Where numbers are missing; nothing at all if none is, which their sum tells much faster than a look at each."""
+    return np.isnan(values) if np.isnan(values.sum()) else np.zeros((1, 0), bool)
 
 
 def _stacked(columns: Sequence[np.ndarray], n: int) -> np.ndarray:

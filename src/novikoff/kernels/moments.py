@@ -42,9 +42,13 @@ def standardise(values, counts, means, squares, learn):
 
 @kernel
 def transpose(columns, values):
-    """values = columns transposed, a few rows at a time, so that what is read stays in the first cache."""
+    """values = columns transposed, a few rows at a time, so that what is written stays in the first cache.
+
+    Column by column: columns of 2^k numbers would all need the same few places of the cache at once.
+    """
     n, p = values.shape
     for start in range(0, n, _TILE):
-        for i in range(start, min(start + _TILE, n)):
-            for j in range(p):
+        stop = min(start + _TILE, n)
+        for j in range(p):
+            for i in range(start, stop):
                 values[_u(i), _u(j)] = columns[_u(j), _u(i)]
