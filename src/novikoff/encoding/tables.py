@@ -201,6 +201,9 @@ class TableEncoding(Encoding[TableBlock]):
         """Sparse rows of everything, by the places of the flags that were found and of the bag."""
         if len(self._seen) < len(self.vocabulary):
             self._seen = np.zeros(2 * len(self.vocabulary), np.int32)
+        if bag and not values.shape[1] and not flags:
+            indptr, indices, data = self._bag_rows(bag, places)
+            return Rows.distinct(data, indices, indptr, len(self.vocabulary))
         n, at = len(values), 0
         ones = np.empty((n, len(flags)), np.int32)
         for k, flag in enumerate(flags):
