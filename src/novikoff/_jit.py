@@ -19,7 +19,7 @@ from typing import Any
 
 import numba
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, event, types
 from numba.extending import intrinsic
 
 _is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
@@ -79,6 +79,20 @@ def _uncounted(compiled: Any) -> Any:
     if _is_compiling:
         compiled.targetoptions["_nrt"] = False
     return compiled
+
+
+def before_compiling(tell: Callable[[], None]) -> None:
+    """Call `tell` once, when next something has to be compiled; what comes from the disk has not."""
+
+    class Listener(event.Listener):
+        def on_start(self, _: Any) -> None:
+            event.unregister("numba:compile", self)  # type: ignore[no-untyped-call]
+            tell()
+
+        def on_end(self, _: Any) -> None:
+            """Nothing to tell."""
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
 
 
 def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:

@@ -114,8 +114,10 @@ def certify(
 
 
 def _read(file: Path, **reading: Any) -> Table:
+    from novikoff.cli.progress import tell_of_compiling
     from novikoff.cli.table import read_table
 
+    tell_of_compiling()
     return read_table(str(file), **{name: value for name, value in reading.items() if value not in (None, ())})
 
 

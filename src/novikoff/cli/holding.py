@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff.cli.progress import say
+from novikoff.cli.progress import say, tell_of_compiling
 from novikoff.cli.reading import Columns, LeftOut
 from novikoff.errors import DataError
 from novikoff.texts import listed
@@ -39,6 +39,7 @@ class Held:
         """Read files to the end, saying what their columns were taken for."""
         from novikoff.streams.opening import open_stream
 
+        tell_of_compiling()
         left_out, columns, blocks, target = LeftOut(rejects), Columns(), [], None
         for file in files:
             with open_stream(file, **options) as reader:

@@ -8,18 +8,28 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from novikoff.ledger import Ledger
     from novikoff.streams.sources import Source
 
-__all__ = ["Gauge", "Lines", "progress", "say"]
+__all__ = ["Gauge", "Lines", "progress", "say", "tell_of_compiling"]
 
 
 def say(words: str) -> None:
     """A line on the standard error, above the bar; click.echo would write past rich's stand-in for it, into the bar."""
     print(words, file=sys.stderr, flush=True)
+
+
+@cache
+def tell_of_compiling() -> None:
+    """Have it said, on a terminal, why the first run takes some seconds longer than others."""
+    if sys.stderr.isatty():
+        from novikoff._jit import before_compiling
+
+        before_compiling(lambda: say("Compiling for this machine: some seconds, once."))
 
 
 class Lines:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
-from novikoff.cli.progress import say
+from novikoff.cli.progress import say, tell_of_compiling
 
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
@@ -23,6 +23,7 @@ def open_for(model: StreamModel, file: str, options: dict[str, Any], *, labelled
     hold. Without labels no column does, unless one was named."""
     from novikoff.streams.opening import open_stream
 
+    tell_of_compiling()
     options = dict(options)
     target = options.get("target", model.target if labelled else False)
     hints: dict[str, Any] = {} if target is None else {"target": target}
