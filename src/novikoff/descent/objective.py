@@ -98,6 +98,7 @@ class Objective:
         out = np.zeros((self.size, self.size))
         if self.rows.is_sparse:
             descent.sparse_hessian(*self._arrays, self.constant, bends, out)
+            out += np.tril(out, -1).T
         else:
             self._add_dense_hessian(bends, out)
         out[np.diag_indices(self.size)] += self.penalties
