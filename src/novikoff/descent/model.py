@@ -81,7 +81,7 @@ class LinearModel:
             self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
             return sgd(objective, self.runs[-1], settings, trace)
         solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
-        return solve(objective, np.zeros(objective.size), settings, trace)
+        return solve(objective, settings, trace)
 
     @classmethod
     def started(cls, n_targets: int, n_features: int, *, average: bool) -> LinearModel:

@@ -15,7 +15,6 @@ from novikoff.descent.compiled import compiled
 from novikoff.kernels import descent
 from novikoff.losses import Loss
 from novikoff.rows import Rows
-from novikoff.weights import Weights, linear_scores
 
 __all__ = ["DENSE_LIMIT", "Objective", "Place"]
 
@@ -69,10 +68,6 @@ class Objective:
         total = self.loops.gradient(*self._arrays, self.targets, self.constant, self.loops.code, v, scores, gradient)
         with np.errstate(over="ignore", invalid="ignore"):  # of a descent that went up: `is_gone` says so
             return Place(v, scores, total / n + self._penalty(v), gradient / n + self.penalties * v)
-
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """<w, x_i> + b of all rows."""
-        return linear_scores(self.rows, Weights(v[None, :-1], v[-1:]), self.constant)
 
     def along(self, place: Place, direction: np.ndarray, ahead: np.ndarray, t: float) -> tuple[float, float]:
         """F at v + t * direction and its derivative by t; `ahead` are the scores of the direction: no row is read."""

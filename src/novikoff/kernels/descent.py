@@ -59,7 +59,8 @@ def loss_slope(loss, s, y):
     if loss == SQUARED_HINGE:
         return -2.0 * y * max(0.0, 1.0 - m)
     if loss == LOGISTIC:
-        return -y / (1.0 + np.exp(m))
+        e = np.exp(-abs(m))  # the same as in loss_value: computed once where both are asked for
+        return -y * (e if m > 0.0 else 1.0) / (1.0 + e)
     return 2.0 * (s - y)
 
 
