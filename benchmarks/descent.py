@@ -154,8 +154,8 @@ def newton(options: Options) -> list[Line]:
 
 
 def sgd_optimum(options: Options) -> list[Line]:
-    """How far above the minimum sgd ends, of LIBLINEAR's objective and of scikit-learn's. Its tol is a share of what zero
-    weights cost, twenty times the minimum on reuters: 1e-4 of that is half a percent."""
+    """How far above the minimum sgd ends, of LIBLINEAR's objective and of scikit-learn's. Its tol is a share of what
+    zero weights cost, twenty times the minimum on reuters: 1e-4 of that is half a percent."""
     lines = []
     for name in _PLACES:
         rows = _real(name)
@@ -183,7 +183,7 @@ def _above(name: str, rows: data.Split, loss: str, title: str, peer: Any) -> Lin
     scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)
     above = mine / least - 1.0
     return Line(f"sgd on {name}, {loss}: above the minimum", title, at_most(0.01, "%"), above, times, scores,
-                f"F {least:.5f} / {mine:.5f}", note=f"{above:.2%} in {ours.n_iter_} passes, tol=1e-4; C = 1")  # fmt: skip
+                f"F {least:.5f} / {mine:.5f}", note=f"{above:.2%} in {ours.n_iter_} passes; C = 1")  # fmt: skip
 
 
 @lru_cache(maxsize=1)
