@@ -20,6 +20,7 @@ __all__ = [
     "Stream",
     "certified_files",
     "digits",
+    "libsvm",
     "noisy_linear",
     "phishing",
     "text_like",
@@ -152,6 +153,18 @@ def certified_files() -> Iterator[tuple[str, Any, np.ndarray]]:
         for name in ("sonar.csv", "spambase.data"):
             table = np.loadtxt(folder / name, delimiter=",", dtype=str)
             yield name.split(".")[0], table[:, :-1].astype(float), table[:, -1]
+
+
+def libsvm(train: str, test: str) -> Split | None:
+    """Training and test rows in LIBSVM's format, as CSR with the 32-bit indices that LIBLINEAR takes."""
+    paths = [real_file(f"libsvm/{name}") for name in (train, test)]
+    if paths[0] is None or paths[1] is None:
+        return None
+    X, y = load_svmlight_file(str(paths[0]))
+    X_test, y_test = load_svmlight_file(str(paths[1]), n_features=X.shape[1])
+    for rows in (X, X_test):
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return Split(X, y, X_test, y_test, train.split(".")[0])
 
 
 def real_file(name: str) -> Path | None:

@@ -71,7 +71,7 @@ def test_a_loss_written_again_learns_the_same(name):
         "hinge": losses.Custom(lambda s, y: max(0.0, 1.0 - y * s), lambda s, y: -y if y * s < 1.0 else 0.0),
         "logistic": losses.Custom(
             lambda s, y: max(0.0, -y * s) + np.log1p(np.exp(-abs(y * s))),
-            lambda s, y: -y / (1.0 + np.exp(y * s)),
+            lambda s, y: -y * (np.exp(-abs(y * s)) if y * s > 0.0 else 1.0) / (1.0 + np.exp(-abs(y * s))),
             steepness=0.25,
         ),
     }[name]

@@ -3,8 +3,8 @@
     gd        v <- v - t grad F
     newton    v <- v - t H^-1 grad F            ("2 GD" in the notes)
 
-with t = 1 or a constant where one is asked for, otherwise found by a line search that meets Wolfe's conditions. A
-search reads no row: scores move along a line as the point does.
+with t = 1 or a constant where one is asked for, otherwise found by a line search that meets Wolfe's conditions. Beyond
+its first trial a search reads no row: scores move along a line as the point does.
 
 Newton's matrix is formed and factored up to DENSE_LIMIT columns. Beyond, its system is solved by conjugate gradients
 up to an accuracy that grows as the gradient falls (Nash 1985; Dembo, Eisenstat & Steihaug 1982), and d x d numbers are
@@ -35,23 +35,23 @@ _ROUNDED = 1e-14  # of a sum of many losses
 Direction = Callable[[Place], np.ndarray]
 
 
-def gradient_descent(objective: Objective, v: np.ndarray, settings: Settings, trace: Trace) -> End:
+def gradient_descent(objective: Objective, settings: Settings, trace: Trace) -> End:
     """Go down the gradient. Where the loss has kinks, steps fall like 1 / sqrt(t) unless they are asked not to."""
     if isinstance(objective.loss, HingeAtZero):
         raise LossError("hinge-at-zero is smallest where all weights are 0, and gradient descent would find just that. "
                         "solver='sgd' follows it along a stream, as the perceptron does; or use 'hinge'.")  # fmt: skip
     steps = _Steps(objective, settings, 1.0 / (objective.steepest_curvature() or 1.0))
-    return _descend(objective, v, settings, trace, lambda place: -place.gradient, steps)
+    return _descend(objective, settings, trace, lambda place: -place.gradient, steps)
 
 
-def newton(objective: Objective, v: np.ndarray, settings: Settings, trace: Trace) -> End:
+def newton(objective: Objective, settings: Settings, trace: Trace) -> End:
     """Go to the minimum of the parabola that touches F here, or as far towards it as F falls."""
     if not is_smooth(objective.loss):
         raise LossError(f"Newton's method needs a loss with a curvature, and {type(objective.loss).__name__} has none. "
                         "Use 'squared-hinge', 'logistic' or 'squared', or solver='sgd'.")  # fmt: skip
     direction = _by_factoring if objective.size <= DENSE_LIMIT else _by_conjugate_gradients
     steps = _Steps(objective, settings, 1.0)
-    return _descend(objective, v, settings, trace, lambda place: direction(objective, place), steps)
+    return _descend(objective, settings, trace, lambda place: direction(objective, place), steps)
 
 
 class _Steps:
@@ -64,21 +64,31 @@ class _Steps:
         self.searches, self.falls = rate == "line-search", rate == "invscaling"
         self.first = natural if settings.eta0 is None else settings.eta0
 
-    def length(self, place: Place, direction: np.ndarray, number: int) -> float | None:
-        """The step, by number; None if no step leads down."""
+    def next(self, place: Place, onward: np.ndarray, number: int) -> Place | None:
+        """The place that step `number` leads to; None if no step leads down."""
         if not self.searches:
-            return 1.0 / np.sqrt(number) if self.falls else 1.0
-        ahead = self.objective.scores(direction)
-        return _searched(lambda t: self.objective.along(place, direction, ahead, t))
+            return self.objective.at(place.v + (onward / np.sqrt(number) if self.falls else onward))
+        whole = self.objective.at(place.v + onward)  # where most steps end: to look at it in full spares a search
+        with np.errstate(over="ignore", invalid="ignore"):  # of a place too far away, which the search refuses
+            slope, whole_slope = float(place.gradient @ onward), float(whole.gradient @ onward)
+            ahead = whole.scores - place.scores
+
+        def along(t: float) -> tuple[float, float]:
+            return (whole.value, whole_slope) if t == 1.0 else self.objective.along(place, onward, ahead, t)
+
+        t = _searched(along, place.value, slope)
+        if t is None:  # F can fall no more in doubles, but its gradient may
+            return whole if whole.gradient_norm < place.gradient_norm else None
+        return whole if t == 1.0 else self.objective.at(place.v + t * onward)
 
 
-def _searched(along: Callable[[float], tuple[float, float]]) -> float | None:
-    """A step that meets Wolfe's conditions, by doubling and halving (Lewis & Overton 2013, algorithm 2.6), or None.
+def _searched(along: Callable[[float], tuple[float, float]], value: float, slope: float) -> float | None:
+    """A step that meets Wolfe's conditions, by doubling and halving (Lewis & Overton 2013, algorithm 2.6), or None;
+    `along` gives F and its slope after a step, `value` and `slope` are those before.
 
     Where F falls by less than doubles can show, its slope has to (Hager & Zhang 2005). scipy's search gives up there,
     with a warning, and to silence a warning is to change the filters of all threads.
     """
-    value, slope = along(0.0)
     lower, upper, t = 0.0, np.inf, 1.0
     for _ in range(_TRIALS):
         found, found_slope = along(t)
@@ -94,19 +104,15 @@ def _searched(along: Callable[[float], tuple[float, float]]) -> float | None:
     return None
 
 
-def _descend(
-    objective: Objective, v: np.ndarray, settings: Settings, trace: Trace, direction: Direction, steps: _Steps
-) -> End:
-    """Step after step, until the gradient is `tol` times as long as at zero weights."""
-    place = objective.at(v)
-    goal = (settings.tol or 0.0) * objective.at(np.zeros_like(v)).gradient_norm
+def _descend(objective: Objective, settings: Settings, trace: Trace, direction: Direction, steps: _Steps) -> End:
+    """Step after step from zero weights, until the gradient is `tol` times as long as there."""
+    place = objective.at(np.zeros(objective.size))
+    goal = (settings.tol or 0.0) * place.gradient_norm
     trace.report(0, place)
     number, best = 0, place
     while place.gradient_norm > goal and number < settings.max_iter:
         number += 1
-        onward = steps.first * direction(place)
-        length = steps.length(place, onward, number)
-        nearer = _full_step(objective, place, onward) if length is None else objective.at(place.v + length * onward)
+        nearer = steps.next(place, steps.first * direction(place), number)
         if nearer is None:
             break
         place = nearer
@@ -116,13 +122,6 @@ def _descend(
     place = place if is_smooth(objective.loss) else best  # a subgradient may lead up as well as down
     require_descent(objective, place, trace, settings, ended=True)
     return End(place, number, place.gradient_norm <= goal or number < settings.max_iter or settings.tol is None)
-
-
-def _full_step(objective: Objective, place: Place, onward: np.ndarray) -> Place | None:
-    """What remains where no search finds a lower place, because F would fall by less than doubles can show: the whole
-    step, if it makes the gradient shorter."""
-    nearer = objective.at(place.v + onward)
-    return nearer if nearer.gradient_norm < place.gradient_norm else None
 
 
 def _by_factoring(objective: Objective, place: Place) -> np.ndarray:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from novikoff.descent.batch import gradient_descent, newton
 from novikoff.descent.objective import Objective
@@ -66,7 +67,7 @@ class LinearModel:
         """Solve the problem for each row of `targets`, from zero weights."""
         model = cls(np.zeros((len(targets), rows.n_features + 1)))
         ends = []
-        with _few_threads(rows):
+        with _few_threads(rows, solver):
             for own in targets:
                 trace = Trace(print if verbose else None)
                 ends.append(model._solve(problem.on(rows, own), solver, settings, trace))
@@ -80,7 +81,7 @@ class LinearModel:
             self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
             return sgd(objective, self.runs[-1], settings, trace)
         solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
-        return solve(objective, np.zeros(objective.size), settings, trace)
+        return solve(objective, settings, trace)
 
     @classmethod
     def started(cls, n_targets: int, n_features: int, *, average: bool) -> LinearModel:
@@ -107,9 +108,15 @@ class LinearModel:
         return linear_scores(rows, weights, 1.0)
 
 
-def _few_threads(rows: Rows) -> AbstractContextManager[Any]:
+def _few_threads(rows: Rows, solver: str) -> AbstractContextManager[Any]:
     """Keep BLAS to one thread where its products are small: on a machine that has other work to do as well, its threads
     wait for each other thirty times as long as they work."""
-    if rows.is_sparse or rows.n_features <= _NARROW:
-        return threadpool_limits(1, user_api="blas")
+    if solver in ("newton", "stochastic-newton") and (rows.is_sparse or rows.n_features <= _NARROW):
+        return _pools().limit(limits=1, user_api="blas")
     return nullcontext()
+
+
+@lru_cache(maxsize=1)
+def _pools() -> ThreadpoolController:
+    """The libraries that have threads: to find them takes as long as a pass over ten thousand rows."""
+    return ThreadpoolController()

@@ -15,7 +15,6 @@ from novikoff.descent.compiled import compiled
 from novikoff.kernels import descent
 from novikoff.losses import Loss
 from novikoff.rows import Rows
-from novikoff.weights import Weights, linear_scores
 
 __all__ = ["DENSE_LIMIT", "Objective", "Place"]
 
@@ -70,10 +69,6 @@ class Objective:
         with np.errstate(over="ignore", invalid="ignore"):  # of a descent that went up: `is_gone` says so
             return Place(v, scores, total / n + self._penalty(v), gradient / n + self.penalties * v)
 
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """<w, x_i> + b of all rows."""
-        return linear_scores(self.rows, Weights(v[None, :-1], v[-1:]), self.constant)
-
     def along(self, place: Place, direction: np.ndarray, ahead: np.ndarray, t: float) -> tuple[float, float]:
         """F at v + t * direction and its derivative by t; `ahead` are the scores of the direction: no row is read."""
         total, slope = self.loops.along(place.scores, ahead, t, self.targets, self.loops.code)
@@ -98,6 +93,7 @@ class Objective:
         out = np.zeros((self.size, self.size))
         if self.rows.is_sparse:
             descent.sparse_hessian(*self._arrays, self.constant, bends, out)
+            out += np.tril(out, -1).T
         else:
             self._add_dense_hessian(bends, out)
         out[np.diag_indices(self.size)] += self.penalties

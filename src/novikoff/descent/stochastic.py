@@ -96,7 +96,7 @@ def sgd(objective: Objective, run: Run, settings: Settings, trace: Trace) -> End
     return _pass_after_pass(objective, one_pass, run.answer(), settings, trace)
 
 
-def stochastic_newton(objective: Objective, v: np.ndarray, settings: Settings, trace: Trace) -> End:
+def stochastic_newton(objective: Objective, settings: Settings, trace: Trace) -> End:
     """The same with H^-1, taken at the weights that a pass begins with; at d x d numbers for each step."""
     if not is_smooth(objective.loss):
         raise LossError(f"Stochastic Newton needs a loss with a curvature, and {type(objective.loss).__name__} has "
@@ -106,7 +106,7 @@ def stochastic_newton(objective: Objective, v: np.ndarray, settings: Settings, t
                         f"numbers; for more than {DENSE_LIMIT - 1:,} columns use solver='newton', which then goes by "
                         "conjugate gradients, or 'sgd'.")  # fmt: skip
     rows, loops, counts = objective.rows, objective.loops, np.zeros(3, np.int64)
-    v, room = v.copy(), np.empty((2, objective.size))
+    v, room = np.zeros(objective.size), np.empty((2, objective.size))
 
     def one_pass() -> np.ndarray:
         inverse = _inverse(objective.hessian(objective.bends(objective.at(v))))

@@ -52,7 +52,7 @@ def row_dot(data, indices, indptr, i, w):
 
 @part
 def row_dot_ahead(data, indices, indptr, i, w, ahead):
-    """Return <w, x_i>; ask for non-zeros so far ahead, 0 for none: after a row that is not read in order others come."""
+    """Return <w, x_i>; ask for non-zeros so far ahead, or for none: 0 is for rows that are not read in order."""
     if data.ndim == 2:
         s = 0.0
         for j in range(w.shape[0]):

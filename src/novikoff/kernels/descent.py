@@ -59,7 +59,8 @@ def loss_slope(loss, s, y):
     if loss == SQUARED_HINGE:
         return -2.0 * y * max(0.0, 1.0 - m)
     if loss == LOGISTIC:
-        return -y / (1.0 + np.exp(m))
+        e = np.exp(-abs(m))  # the same as in loss_value: computed once where both are asked for
+        return -y * (e if m > 0.0 else 1.0) / (1.0 + e)
     return 2.0 * (s - y)
 
 
@@ -302,13 +303,15 @@ def curve(data, indices, indptr, constant, bends, direction, out):
 
 @kernel
 def sparse_hessian(data, indices, indptr, constant, bends, out):
-    """out += sum_i bends_i (x_i, constant)(x_i, constant)^T for CSR rows."""
-    d = out.shape[0] - 1
+    """out += sum_i bends_i (x_i, constant)(x_i, constant)^T for CSR rows whose columns rise; its lower half only."""
+    d = _u(out.shape[0] - 1)
     for i in range(bends.size):
-        for p in range(indptr[i], indptr[i + 1]):
+        if bends[i] == 0.0:
+            continue
+        for p in range(_u(indptr[i]), _u(indptr[i + 1])):
             c = bends[i] * data[p]
-            for q in range(indptr[i], indptr[i + 1]):
-                out[indices[p], indices[q]] += c * data[q]
-            out[d, indices[p]] += c * constant
-            out[indices[p], d] += c * constant
+            a = _u(indices[p])
+            for q in range(_u(indptr[i]), p + _u(1)):
+                out[a, _u(indices[q])] += c * data[q]
+            out[d, a] += c * constant
         out[d, d] += bends[i] * constant
