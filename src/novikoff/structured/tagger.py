@@ -354,13 +354,15 @@ class SequenceTagger:
 
     def transitions(self) -> dict[tuple[Any, Any], float]:
         """The weight of each pair of neighbouring tags; none if the templates know no pairs."""
-        return self._weights_of_tags(self._answers().pairs if self._known_chain().with_pairs else np.empty((0, 0)))
+        return self._weights_of_tags(self._answers().pairs if self._known_chain().with_pairs else None)
 
     def triples(self) -> dict[tuple[Any, Any, Any], float]:
         """The weight of each three tags in a row; none for chains of order one."""
         return self._weights_of_tags(self._answers().triples)
 
-    def _weights_of_tags(self, weights: np.ndarray) -> dict[Any, float]:
+    def _weights_of_tags(self, weights: np.ndarray | None) -> dict[Any, float]:
+        if weights is None:
+            return {}
         scale, n = self._answers().scale, len(weights)
         return {tuple(self.tags_[k] for k in at): float(weights[at] / scale) for at in np.ndindex((n,) * weights.ndim)}
 
