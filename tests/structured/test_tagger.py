@@ -241,8 +241,8 @@ def test_no_sentences_and_empty_ones():
 
 def test_strangers_are_forgotten(monkeypatch):
     """Words met while tagging are remembered, but not for ever, and what is known of one is not taken for another's."""
-    monkeypatch.setattr("novikoff.structured.tagger._STRANGERS", 4)
-    monkeypatch.setattr("novikoff.structured.tagger._AT_ONCE", 2)
+    monkeypatch.setattr("novikoff.structured.tagging.STRANGERS", 4)
+    monkeypatch.setattr("novikoff.structured.tagging._AT_ONCE", 2)
     X = [["the", "dog1"], ["a", "cat2"], ["the", "cats", "run3"]]
     y = [["D", "N"], ["D", "N"], ["D", "N", "V"]]
     tagger, fresh = (nk.SequenceTagger("pos", max_iter=5).fit(X, y) for _ in range(2))
