@@ -45,7 +45,7 @@ def weights_of(tagger, of="weights", pairs="pairs"):
         for tag, weight in zip(tagger.tags_, rows[row].tolist(), strict=False):
             plain = (which, *values), tag
             found[plain if before < 0 else ("link", (which - n_plain, *values), tagger.tags_[before], tag)] = weight
-    for at in np.ndindex(triples.shape if len(triples) else (0,)):
+    for at in np.ndindex((0,) if triples is None else triples.shape):
         if at[-1] < len(tagger.tags_):
             found[tuple(tagger.tags_[k] for k in at)] = int(triples[at])
     for i, a in enumerate(tagger.tags_):
@@ -177,8 +177,7 @@ def test_wider_numbers_are_the_same_numbers(corpus, markov_order):
     narrow, wide = (nk.SequenceTagger("pos", max_iter=2, markov_order=markov_order) for _ in range(2))
     narrow.fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("novikoff.structured.chain.NARROW", 0)
-        patch.setattr("novikoff.structured.answering.NARROW", 0)
+        patch.setattr("novikoff.structured.chain._NARROW", 0)
         wide.fit(X, y)
         assert wide.predict(X) == narrow.predict(X)
     assert weights_of(wide) == weights_of(narrow)
@@ -242,8 +241,8 @@ def test_no_sentences_and_empty_ones():
 
 def test_strangers_are_forgotten(monkeypatch):
     """Words met while tagging are remembered, but not for ever, and what is known of one is not taken for another's."""
-    monkeypatch.setattr("novikoff.structured.tagger._STRANGERS", 4)
-    monkeypatch.setattr("novikoff.structured.tagger._AT_ONCE", 2)
+    monkeypatch.setattr("novikoff.structured.tagging.STRANGERS", 4)
+    monkeypatch.setattr("novikoff.structured.tagging._AT_ONCE", 2)
     X = [["the", "dog1"], ["a", "cat2"], ["the", "cats", "run3"]]
     y = [["D", "N"], ["D", "N"], ["D", "N", "V"]]
     tagger, fresh = (nk.SequenceTagger("pos", max_iter=5).fit(X, y) for _ in range(2))

@@ -13,7 +13,22 @@ so that a beam that is wide enough finds what `decoding` finds.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from novikoff._jit import kernel, part
+
+
+class Beam(NamedTuple):
+    """Memory for the work on one sentence: of every key the score and the beginning it goes on from; and of every
+    beginning kept, at every token, its key, score and the one it goes on from."""
+
+    scores: np.ndarray
+    froms: np.ndarray
+    kept: np.ndarray
+    kept_scores: np.ndarray
+    kept_froms: np.ndarray
 
 
 @part
@@ -36,7 +51,7 @@ def go_on(E, Q, T, i, floor, n_before, before, before_scores, scores, froms):
     """Every beginning that was kept, with every tag: of each key the best score, and the one it goes on from."""
     n_tags = Q.shape[1]
     q = Q[i if Q.shape[0] > 1 else 0]
-    is_second = T.shape[0] > 0
+    is_second = T is not None
     for key in range(scores.size):
         froms[key] = -1
     for k in range(n_before):
@@ -45,8 +60,9 @@ def go_on(E, Q, T, i, floor, n_before, before, before_scores, scores, froms):
             new = before_scores[k] + q[b, z] + E[i, z]
             if q[b, z] <= floor // 2 or E[i, z] <= floor // 2:
                 continue
-            if is_second and i > 1:
-                new += T[a, b, z]
+            if T is not None:
+                if i > 1:
+                    new += T[a, b, z]
             key = z * n_tags + b if is_second else z
             old = froms[key]
             if old < 0 or new > scores[key] or (new == scores[key] and before[k] < before[old]):
@@ -54,11 +70,12 @@ def go_on(E, Q, T, i, floor, n_before, before, before_scores, scores, froms):
 
 
 @kernel
-def beam_chain(E, Q, T, n, floor, is_learning, y, scores, froms, kept, kept_scores, kept_froms, guess):
+def beam_chain(E, Q, T, n, floor, is_learning, y, beam, guess):
     """Beam search. Return how many tags the guess has: n; while learning, as many as it takes to lose sight of y; 0 if
     there is no chain that may be."""
+    scores, froms, kept, kept_scores, kept_froms = beam
     n_tags, width = Q.shape[1], kept.shape[1]
-    is_second = T.shape[0] > 0
+    is_second = T is not None
     for key in range(scores.size):
         froms[key] = -1
     for z in range(n_tags):

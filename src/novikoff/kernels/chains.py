@@ -41,22 +41,15 @@ class Room(NamedTuple):
     best: np.ndarray
     best_pairs: np.ndarray
     guess: np.ndarray
-    scores: np.ndarray  # of a beam
-    froms: np.ndarray
-    kept: np.ndarray
-    kept_scores: np.ndarray
-    kept_froms: np.ndarray
 
 
 class Learned(NamedTuple):
-    """The weights: of features, of pairs of tags and of three in a row, each with its sum of (t - 1) delta_t."""
+    """The weights of features and of pairs of tags, each with its sum of (t - 1) delta_t."""
 
     W: np.ndarray
     U: np.ndarray
     P: np.ndarray
     P_moments: np.ndarray
-    T: np.ndarray
-    T_moments: np.ndarray
 
 
 class Lessons(NamedTuple):
@@ -75,7 +68,7 @@ class Lessons(NamedTuple):
 
 
 @kernel
-def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, with_beam, floor, room, tags):
+def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, floor, room, beam, tags):
     """The best chain of every sentence, given what every token says of every tag. Where no chain may be, none is
     barred."""
     Q = room.Q
@@ -89,11 +82,10 @@ def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, with_b
         bar_ends(e, 0, n, ends, 1)
         for turn in range(2):
             add_links(P, barred if turn == 0 else barred[:0], links, begin, n, after, row_of, W, Q)
-            if with_beam:
-                found = beam_chain(e, Q, T, n, floor, False, none, room.scores, room.froms, room.kept,
-                                   room.kept_scores, room.kept_froms, y) > 0  # fmt: skip
-            else:
+            if beam is None:
                 found = decode(e, Q, T, n, floor, room.best, room.best_pairs, y)
+            else:
+                found = beam_chain(e, Q, T, n, floor, False, none, beam, y) > 0
             if found:
                 break
             bar_ends(e, 0, n, ends, -1)
@@ -192,25 +184,26 @@ def add_difference(features, links, after, row_of, feature_of, counts, W, U, P, 
                               y[i], 1, before)  # fmt: skip
             grown += add_pair(links, begin + i, after, row_of, feature_of, counts, W, U, P, V, with_pairs, guess[i - 1],
                               guess[i], -1, before)  # fmt: skip
-        if i > 1 and T.shape[0] > 0:
-            grown += add_one(T[y[i - 2]], X[y[i - 2]], y[i - 1], y[i], 1, before)
-            grown += add_one(T[guess[i - 2]], X[guess[i - 2]], guess[i - 1], guess[i], -1, before)
+        if T is not None:
+            if i > 1:
+                grown += add_one(T[y[i - 2]], X[y[i - 2]], y[i - 1], y[i], 1, before)
+                grown += add_one(T[guess[i - 2]], X[guess[i - 2]], guess[i - 1], guess[i], -1, before)
     return grown
 
 
 @kernel
-def learn_sentences(order, lessons, learned, with_pairs, with_beam, barred, ends, floor, room, counts, log):
+def learn_sentences(order, lessons, learned, T, X, with_pairs, barred, ends, floor, room, beam, counts, log):
     """Collins' perceptron, once through the order. W must have a row to spare for each feature that has none yet.
 
         for each sentence x with tags y:
             y^ = argmax_z <w, phi(x, z)>
             if y^ != y:  w <- w + phi(x, y) - phi(x, y^)
 
-    With a beam, x ends where y falls out of it (early update). log[k] is (examples, mistakes, |w|^2) after update k of
-    this call.
+    T and X are W and U of three tags in a row. With a beam, x ends where y falls out of it (early update). log[k] is
+    (examples, mistakes, |w|^2) after update k of this call.
     """
     starts, features, links, after, tags, row_of, feature_of = lessons
-    W, U, P, V, T, X = learned
+    W, U, P, V = learned
     E, Q, guess = room.E, room.Q, room.guess
     counts[LOGGED] = 0
     for p in range(order.size):
@@ -223,11 +216,10 @@ def learn_sentences(order, lessons, learned, with_pairs, with_beam, barred, ends
         add_up(features, begin, n, row_of, W, E)
         bar_ends(E, 0, n, ends, 1)
         add_links(P, barred, links, begin, n, after, row_of, W, Q)
-        if with_beam:
-            n = beam_chain(E, Q, T, n, floor, True, y, room.scores, room.froms, room.kept, room.kept_scores,
-                           room.kept_froms, guess)  # fmt: skip
-        else:
+        if beam is None:
             decode(E, Q, T, n, floor, room.best, room.best_pairs, guess)
+        else:
+            n = beam_chain(E, Q, T, n, floor, True, y, beam, guess)
         is_right = True
         for i in range(n):
             is_right &= guess[i] == y[i]

@@ -5,8 +5,9 @@
     result    y; of equal chains the one whose last tag has the lowest number, then the last but one
     source    Viterbi 1967; for chains of order two Thede and Harper 1999
 
-Q has one layer if what it says is the same at all tokens, and otherwise one for each. T is empty for chains of order
-one. Tags are rows filled up with zeros to a multiple of eight, as many as the processor adds at once.
+Q has one layer if what it says is the same at all tokens, and otherwise one for each. T is None for chains of order
+one: then numba leaves out what is about it before it compiles. Tags are rows filled up with zeros to a multiple of
+eight, as many as the processor adds at once.
 
 All numbers are whole, so that a tie is a tie. Before each step the largest of the sums so far is taken from all of
 them: what is compared are differences, which do not grow with the sentence, so 32 bits hold them. What must not be
@@ -171,8 +172,9 @@ def level_all(rows, n_tags, floor):
 @part
 def decode(E, Q, T, n, floor, best, best_pairs, y):
     """The best chain of either order. Return whether there is one that may be."""
-    if T.shape[0] > 0 and n > 1:
-        return best_chain_of_order_two(E, Q, T, n, floor, best_pairs, y)
+    if T is not None:
+        if n > 1:
+            return best_chain_of_order_two(E, Q, T, n, floor, best_pairs, y)
     return best_chain(E, Q, n, floor, best, y)
 
 
@@ -182,6 +184,7 @@ def chain_score(E, Q, T, n, y):
     total = np.int64(E[0, y[0]])
     for i in range(1, n):
         total += np.int64(E[i, y[i]]) + Q[i if Q.shape[0] > 1 else 0, y[i - 1], y[i]]
-        if T.shape[0] > 0 and i > 1:
-            total += T[y[i - 2], y[i - 1], y[i]]
+        if T is not None:
+            if i > 1:
+                total += T[y[i - 2], y[i - 1], y[i]]
     return total

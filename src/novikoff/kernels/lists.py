@@ -42,7 +42,7 @@ def fill_lists(E, Q, T, begin, n, floor, sums, froms):
     """sums[i, state] are the largest sums of the first i + 1 tags that end in this state; froms where they came from,
     state * k + rank, and -1 where there are fewer."""
     n_tags = Q.shape[1]
-    is_second = T.shape[0] > 0
+    is_second = T is not None
     for i in range(n):
         for state in range(sums.shape[1]):
             for r in range(sums.shape[2]):
@@ -63,9 +63,13 @@ def fill_lists(E, Q, T, begin, n, floor, sums, froms):
                 if not is_second:
                     extend(sums[i - 1, b], froms[i - 1, b], step, b, sums[i, z], froms[i, z])
                     continue
+                here = z * n_tags + b
                 for a in range(n_tags if i > 1 else 1):
-                    there, here = b * n_tags + a, z * n_tags + b
-                    third = T[a, b, z] if i > 1 else 0
+                    there = b * n_tags + a
+                    third = np.int64(0)
+                    if T is not None:
+                        if i > 1:
+                            third = T[a, b, z]
                     extend(sums[i - 1, there], froms[i - 1, there], step + third, there, sums[i, here], froms[i, here])
 
 
@@ -74,7 +78,7 @@ def list_sentences(starts, E, P, T, barred, ends, links, rows_after, row_of, W, 
     """The k best chains of every sentence: tags[i, r] is the tag of token i in the chain of rank r, -1 where there are
     not so many, and scores[s, r] its sum. Where no chain may be, none is barred."""
     n_tags = P.shape[0]
-    n_states = n_tags * n_tags if T.shape[0] > 0 else n_tags
+    n_states = n_tags if T is None else n_tags * n_tags
     Q = np.empty((longest if links.shape[1] > 0 else 1, n_tags, P.shape[1]), np.int64)
     sums, froms = np.empty((longest, n_states, k), np.int64), np.empty((longest, n_states, k), np.int32)
     top, sources = np.empty(k, np.int64), np.empty(k, np.int32)
@@ -103,5 +107,5 @@ def list_sentences(starts, E, P, T, barred, ends, links, rows_after, row_of, W, 
                     tags[begin + i, r] = -1
                     continue
                 state = source // k
-                tags[begin + i, r] = state // n_tags if T.shape[0] > 0 else state
+                tags[begin + i, r] = state if T is None else state // n_tags
                 source = froms[i, state, source % k]

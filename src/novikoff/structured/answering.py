@@ -10,7 +10,7 @@ import numpy as np
 from novikoff.kernels import chains as kernels
 from novikoff.kernels.lists import list_sentences
 from novikoff.kernels.tokens import score_tokens
-from novikoff.structured.chain import NARROW, Chain, floor_of
+from novikoff.structured.chain import Chain, floor_of, number_for
 from novikoff.structured.features import Program
 from novikoff.structured.sentences import Tokens
 
@@ -52,8 +52,9 @@ class Answer:
         room = chain.search.room(chain.n_tags, E.shape[1], tokens.longest, number=number,
                                  with_links=bool(self._program.n_links))  # fmt: skip
         kernels.tag_sentences(
-            tokens.starts, E, self.pairs.astype(number), self.triples.astype(number), *self._bars(number),
-            *self._links(tokens), self.weights, bool(chain.search.beam), floor_of(number), room, codes,
+            tokens.starts, E, self.pairs.astype(number), self._triples(number), *self._bars(number),
+            *self._links(tokens), self.weights, floor_of(number), room,
+            chain.search.room_for_beam(chain.n_tags, tokens.longest), codes,
         )  # fmt: skip
         return codes
 
@@ -64,7 +65,7 @@ class Answer:
         scores = np.zeros((len(tokens.starts) - 1, k), np.int64)
         list_sentences(
             tokens.starts, self._scores(tokens).astype(np.int64), self.pairs.astype(np.int64),
-            self.triples.astype(np.int64), *self._bars(np.int64), *self._links(tokens), self.weights,
+            self._triples(np.int64), *self._bars(np.int64), *self._links(tokens), self.weights,
             floor_of(np.int64), max(1, tokens.longest), k, codes, scores,
         )  # fmt: skip
         return codes, scores
@@ -73,8 +74,8 @@ class Answer:
         """The score of every sentence with these tags; NaN where one of them, -1, was never met."""
         found = np.empty(len(tokens.starts) - 1)
         kernels.score_sentences(
-            tokens.starts, self._scores(tokens), self.pairs.astype(np.int64), self.triples, *self._links(tokens),
-            self.weights, max(1, tokens.longest), np.array(codes, np.int32), found,
+            tokens.starts, self._scores(tokens), self.pairs.astype(np.int64), self._triples(np.int64),
+            *self._links(tokens), self.weights, max(1, tokens.longest), np.array(codes, np.int32), found,
         )  # fmt: skip
         return found / self.scale
 
@@ -103,8 +104,12 @@ class Answer:
     def _number(self, E: np.ndarray) -> Any:
         """Whole numbers of 32 bits if all sums fit into them, or else of 64."""
         links = self._largest * self._program.n_links
-        most = max(_largest(E), _largest(self.pairs) + links, _largest(self.triples))
-        return np.int32 if most < NARROW and not self._chain.bars else np.int64
+        triples = 0 if self.triples is None else _largest(self.triples)
+        most = max(_largest(E), _largest(self.pairs) + links, triples)
+        return number_for(most, self._chain.bars)
+
+    def _triples(self, number: Any) -> np.ndarray | None:
+        return None if self.triples is None else self.triples.astype(number)
 
     def _bars(self, number: Any) -> tuple[np.ndarray, np.ndarray]:
         return self._chain.bars.weights(self.weights.shape[1], floor_of(number))

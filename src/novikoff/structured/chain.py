@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,19 +10,20 @@ from typing import Any
 import numpy as np
 
 from novikoff.kernels import chains as kernels
+from novikoff.kernels.beams import Beam
 from novikoff.kernels.chains import EXAMPLES, LOGGED, MISTAKES, N_COUNTS, ROWS, SQUARED_NORM, SQUARED_RADIUS
 from novikoff.ledger import Trace
 from novikoff.structured.account import SentenceLedger
-from novikoff.structured.constraints import no_bars
+from novikoff.structured.constraints import Bars, no_bars
 from novikoff.structured.features import Features, Program
 from novikoff.structured.sentences import Tokens
 from novikoff.structured.table import Table
 
-__all__ = ["NARROW", "Chain", "Lesson", "Search", "floor_of"]
+__all__ = ["Chain", "Lesson", "Search", "floor_of", "number_for"]
 
 _CHUNK = 4096  # sentences in a compiled call: leaves room for Ctrl-C
 _LANES = 8  # rows of weights are filled up to a multiple: so many are added at once
-NARROW = 2**25  # sums of weights at one token below it: sums of chains, less the best, then fit into 32 bits
+_NARROW = 2**25  # what is said at one token: if it is less, sums of chains, less the best, fit into 32 bits
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,37 @@ class Search:
 
     def room(self, n_tags: int, width: int, longest: int, *, with_links: bool, number: Any) -> kernels.Room:
         """Memory for the work on a sentence."""
-        n, is_second, wide = max(1, longest), self.markov_order == 2, self.beam or 0
-        n_kept = n if wide else 0
+        n = max(1, longest)
+        with_triples = self.markov_order == 2 and self.beam is None
         return kernels.Room(
             E=np.empty((n, width), number),
             Q=np.empty((n if with_links else 1, n_tags, width), number),
             best=np.empty((n, width), number),
-            best_pairs=np.empty((n, n_tags, width) if is_second and not wide else (0, 0, 0), number),
+            best_pairs=np.empty((n, n_tags, width) if with_triples else (0, 0, 0), number),
             guess=np.empty(n, np.int32),
-            scores=np.empty((n_tags**2 if is_second else n_tags) if wide else 0, np.int64),
-            froms=np.empty((n_tags**2 if is_second else n_tags) if wide else 0, np.int32),
-            kept=np.empty((n_kept, wide), np.int32),
-            kept_scores=np.empty((n_kept, wide), np.int64),
-            kept_froms=np.empty((n_kept, wide), np.int32),
         )
+
+    def room_for_beam(self, n_tags: int, longest: int) -> Beam | None:
+        """The same for a beam, if there is one."""
+        if self.beam is None:
+            return None
+        n_keys, shape = n_tags**self.markov_order, (max(1, longest), self.beam)
+        return Beam(
+            scores=np.empty(n_keys, np.int64),
+            froms=np.empty(n_keys, np.int32),
+            kept=np.empty(shape, np.int32),
+            kept_scores=np.empty(shape, np.int64),
+            kept_froms=np.empty(shape, np.int32),
+        )
+
+
+def number_for(most: int, bars: Bars) -> Any:
+    """Whole numbers of 32 bits if they do, or else of 64, where features, pairs and triples each say at most so much.
+
+    Any two sums at one token differ by what is said on the way from the last state they had in common: one step ago,
+    two for chains of order two, and four where others are barred.
+    """
+    return np.int32 if most < (_NARROW // 4 if bars else _NARROW) else np.int64
 
 
 def floor_of(number: Any) -> int:
@@ -73,8 +92,8 @@ class Chain:
         W and U of `kernels.chains`: a row of tags for each feature that was ever part of an update, and some zeros.
     pairs, pair_moments : ndarray
         The same for pairs of neighbouring tags.
-    triples, triple_moments : ndarray
-        The same for three tags in a row; empty for chains of order one.
+    triples, triple_moments : ndarray or None
+        The same for three tags in a row; None for chains of order one.
     counts : ndarray of int64
         Sentences, mistakes, rows in use, |w|^2, R^2.
     keys, origins : ndarray
@@ -89,8 +108,9 @@ class Chain:
         self.moments: np.ndarray = np.zeros((0, 0), np.int64)
         self.pairs: np.ndarray = np.zeros((0, 0), np.int32)
         self.pair_moments: np.ndarray = np.zeros((0, 0), np.int64)
-        self.triples: np.ndarray = np.zeros((0, 0, 0), np.int32)
-        self.triple_moments: np.ndarray = np.zeros((0, 0, 0), np.int64)
+        is_second = search.markov_order == 2
+        self.triples: np.ndarray | None = np.zeros((0, 0, 0), np.int32) if is_second else None
+        self.triple_moments: np.ndarray | None = np.zeros((0, 0, 0), np.int64) if is_second else None
         self.counts = np.zeros(N_COUNTS, np.int64)
         self.keys: np.ndarray = np.zeros(0, np.uint64)
         self.origins: np.ndarray = np.zeros((0, 2 + program.most_atoms), np.int32)
@@ -118,10 +138,9 @@ class Chain:
                 np.pad(each[: self.n_rows], ((0, 0), wider)) for each in (self.weights, self.moments)
             )
             self.pairs, self.pair_moments = (np.pad(each, (longer, wider)) for each in (self.pairs, self.pair_moments))
-            if self.search.markov_order == 2:
+            if self.triples is not None and self.triple_moments is not None:
                 self.triples, self.triple_moments = (
-                    np.pad(each, (longer, longer, (0, self.pairs.shape[1] - each.shape[2])))
-                    for each in (self.triples, self.triple_moments)
+                    np.pad(each, (longer, longer, wider)) for each in (self.triples, self.triple_moments)
                 )
 
     def lesson(self, tokens: Tokens, features: Features, tags: np.ndarray) -> Lesson:
@@ -147,16 +166,18 @@ class Chain:
         features = lesson.features
         lessons = kernels.Lessons(lesson.tokens.starts, features.ids, features.links, features.after, lesson.tags,
                                   lesson.row_of, self._feature_of)  # fmt: skip
-        learned = kernels.Learned(self.weights, self.moments, self.pairs, self.pair_moments, self.triples,
-                                  self.triple_moments)  # fmt: skip
+        learned = kernels.Learned(self.weights, self.moments, self.pairs, self.pair_moments)
         try:
             for part in _pieces(order):
                 number = self._number(lesson)
                 floor, width = floor_of(number), self.pairs.shape[1]
                 room = self.search.room(self.n_tags, width, lesson.tokens.longest, number=number,
                                         with_links=bool(program.n_links))  # fmt: skip
-                kernels.learn_sentences(part, lessons, learned, self.with_pairs, bool(self.search.beam),
-                                        *self.bars.weights(width, floor), floor, room, self.counts, log)  # fmt: skip
+                kernels.learn_sentences(
+                    part, lessons, learned, self.triples, self.triple_moments, self.with_pairs,
+                    *self.bars.weights(width, floor), floor, room,
+                    self.search.room_for_beam(self.n_tags, lesson.tokens.longest), self.counts, log,
+                )  # fmt: skip
                 self._record(log[: self.counts[LOGGED]])
         finally:  # also after Ctrl-C between two pieces
             self._settle(lesson, program, first_row, with_names)
@@ -171,7 +192,7 @@ class Chain:
         """
         k = lesson.features.ids.shape[1] + lesson.features.links.shape[1] + 2
         squared_norm = int(self.counts[SQUARED_NORM]) + _CHUNK * 4 * lesson.tokens.longest**2 * k
-        return np.int32 if squared_norm * k < NARROW**2 and not self.bars else np.int64
+        return number_for(math.isqrt(squared_norm * k) + 1, self.bars)
 
     def _record(self, log: np.ndarray) -> None:
         if len(log):
@@ -186,15 +207,16 @@ class Chain:
         if with_names:
             self.origins[new] = program.origins(lesson.tokens, features.firsts[ids], features.before_first[ids])
 
-    def read(self, hypothesis: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def read(self, hypothesis: str) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """The weights that answer, of features, pairs and triples: the last, or the mean of all times the number of
         examples, both whole numbers."""
-        last = self.weights[: self.n_rows], self.pairs, self.triples
-        moments = self.moments[: self.n_rows], self.pair_moments, self.triple_moments
         if hypothesis == "last":
-            return last
-        averaged = (w * np.int64(self.examples) - u for w, u in zip(last, moments, strict=True))
-        return next(averaged), next(averaged), next(averaged)
+            return self.weights[: self.n_rows], self.pairs, self.triples
+        n, triples = np.int64(self.examples), None
+        if self.triples is not None and self.triple_moments is not None:
+            triples = self.triples * n - self.triple_moments
+        weights = self.weights[: self.n_rows] * n - self.moments[: self.n_rows]
+        return weights, self.pairs * n - self.pair_moments, triples
 
     def ledger(self) -> SentenceLedger:
         """The account of how these weights came to be."""
@@ -208,7 +230,7 @@ class Chain:
             norm=float(np.sqrt(self.counts[SQUARED_NORM])),
             step_sum=float(mistakes),
             trace=self.trace.copy(),
-            n_weights=(self.n_rows + self.n_tags + len(self.triples) ** 2) * self.n_tags,
+            n_weights=self.n_rows * self.n_tags + sum(self.n_tags**k for k in range(2, self.search.markov_order + 2)),
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from novikoff.errors import DataError
 from novikoff.ledger import Trace
 from novikoff.structured.account import StructuredLedger
+from novikoff.structured.parameters import one_of, whole
 from novikoff.structured.vectors import Vector, vector_for
 
 __all__ = ["Problem", "StructuredPerceptron"]
@@ -86,14 +87,11 @@ class StructuredPerceptron:
             if not callable(getattr(problem, verb, None)):
                 raise DataError(f"A problem has features(x, y) and best(weights, x); {type(problem).__name__} has no "
                                 f"{verb}.")  # fmt: skip
-        if hypothesis not in ("averaged", "last"):
-            raise DataError(f"hypothesis must be 'averaged' or 'last'; found {hypothesis!r}.")
-        if order not in ("given", "shuffled"):
-            raise DataError(f"order must be 'given' or 'shuffled'; found {order!r}.")
-        if isinstance(max_iter, bool) or not isinstance(max_iter, int) or max_iter < 1:
-            raise DataError(f"max_iter must be a whole number from 1; found {max_iter!r}.")
-        self.problem, self.max_iter, self.hypothesis = problem, max_iter, hypothesis
-        self.order, self.random_state = order, random_state
+        self.problem = problem
+        self.max_iter = whole("max_iter", max_iter, 1, 2**31)
+        self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
+        self.order = one_of("order", order, ("given", "shuffled"))
+        self.random_state = whole("random_state", random_state, 0, 2**32 - 1)
         self._forget()
 
     def _forget(self) -> None:

@@ -75,7 +75,7 @@ def _put_chain(root: Section, chain: Chain, *, with_names: bool) -> None:
     weights.put("moments", _narrow(moments[there], _SIGNED))
     pairs.put("now", chain.pairs[:, :n_tags].astype(np.int32))
     pairs.put("moments", chain.pair_moments[:, :n_tags])
-    if chain.search.markov_order == 2:
+    if chain.triples is not None and chain.triple_moments is not None:
         triples = root.open("triples")
         triples.put("now", _narrow(chain.triples[:, :, :n_tags], _SIGNED))
         triples.put("moments", _narrow(chain.triple_moments[:, :, :n_tags], _SIGNED))
@@ -158,7 +158,7 @@ def _take_chain(root: Section, tagger: SequenceTagger) -> None:
     chain.weights, chain.moments = _take_rows(weights, n, n_tags, chain.weights.shape[1])
     chain.pairs[:, :n_tags] = pairs.tensor("now", np.int32, (n_tags, n_tags))
     chain.pair_moments[:, :n_tags] = pairs.tensor("moments", np.int64, (n_tags, n_tags))
-    if tagger.markov_order == 2:
+    if chain.triples is not None and chain.triple_moments is not None:
         triples, shape = root.part("triples"), (n_tags, n_tags, n_tags)
         chain.triples[:, :, :n_tags] = triples.tensor("now", _SIGNED[:3], shape)
         chain.triple_moments[:, :, :n_tags] = triples.tensor("moments", _SIGNED, shape)
