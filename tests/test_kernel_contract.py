@@ -22,7 +22,7 @@ ESTIMATORS = [
     *(nk.KernelPerceptron(name, max_iter=3) for name in ("linear", "poly", "laplacian", "precomputed")),
     *(nk.KernelPerceptron(order=order, random_state=0) for order in ("shuffled", "random", "worst")),
     nk.KernelPerceptron("linear", fit_intercept=True, multi_class="direct"),
-    nk.KernelPerceptron(hypothesis="last", multi_class="direct", budget=15),
+    nk.KernelPerceptron(hypothesis="last", multi_class="direct", budget=100),
     nk.KernelPerceptron(cache_size=0, max_iter=3),
 ]
 
@@ -147,6 +147,40 @@ def test_what_cannot_change_half_way():
         clf.learn_one(X, 1)
     with pytest.raises(DataError, match="without names; pass arrays"):
         clf.learn_one({"a": 1.0}, 1)
+
+
+class Passes:
+    """A callback of scikit-learn's: what the model can do after each pass."""
+
+    def __init__(self, stop_after=None):
+        self.stop_after, self.right = stop_after, []
+
+    def setup(self, estimator, context):
+        assert context.max_subtasks == 40
+
+    def on_fit_task_begin(self, estimator, context):
+        pass
+
+    def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+        if context.parent is None:
+            return False
+        self.right.append(fitted_estimator.score(X, y))
+        return len(self.right) == self.stop_after
+
+    def teardown(self, estimator, context):
+        pass
+
+
+def test_callbacks_follow_every_pass():
+    rows, codes = strategies.integers(3, 30, 3, 2)
+    rows[:, 0] = np.arange(30)  # no two alike: a Gaussian separates them
+    given = {"gamma": 1.0, "hypothesis": "last", "max_iter": 40}
+    seen, few = Passes(), Passes(stop_after=1)
+    clf = nk.KernelPerceptron(**given).set_callbacks(seen).fit(rows, codes)
+    assert (len(seen.right), seen.right[-1]) == (clf.n_iter_, 1.0)
+    np.testing.assert_array_equal(clf.raw_dual_coef_, nk.KernelPerceptron(**given).fit(rows, codes).raw_dual_coef_)
+    stopped = nk.KernelPerceptron(**given).set_callbacks(few).fit(rows, codes)
+    assert (stopped.n_iter_, stopped.converged_) == (1, False)
 
 
 def test_before_anything_is_known():

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_y, check_consistent_length
 
 from novikoff import potential
 from novikoff.batch import ORDERS
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import is_dicts
 from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
-from novikoff.gram import kernel_rows
 from novikoff.labels import Labels, encode
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger
@@ -33,7 +33,7 @@ from novikoff.potential.model import Passes, cycle
 __all__ = ["KernelPerceptron"]
 
 
-class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
+class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseEstimator):
     """Perceptron in the feature space of a kernel: it bends its boundary, and keeps its account.
 
     The weights of a perceptron are a sum of the examples it erred on, so it needs no more of them than inner products;
@@ -219,12 +219,30 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
         learner = self._make_learner(None if is_dicts(X) else columns)
         model = potential.KernelModel(learner, Labels(classes.tolist(), classes), None, columns, names)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        with cached(learner, model.state, points, self.max_iter, self.cache_size) as (quick, rows):
-            run = cycle(quick, model.state, rows, codes, order=self.order, max_iter=self.max_iter, rng=rng)
+        context = self._init_callback_context(max_subtasks=math.ceil(self.max_iter))
+        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        report = self._reporter(context, X, y, model)
+        megabytes = self.cache_size if report is None else 0.0
+        with cached(learner, model.state, points, self.max_iter, megabytes) as (quick, rows):
+            run = cycle(quick, model.state, rows, codes, order=self.order, max_iter=self.max_iter, rng=rng,
+                        after_pass=report)  # fmt: skip
         self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
+        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
             _warn(run, len(points))
         return self
+
+    def _reporter(self, context: Any, X: Any, y: Any, model: potential.KernelModel) -> Callable[[int], bool] | None:
+        """Tell scikit-learn's callbacks of every pass; one that answers true ends the fit. They may read the model, so
+        it must keep rows, and not places in a matrix."""
+        if not hasattr(self, "_skl_callbacks"):
+            return None
+
+        def report(number: int) -> bool:
+            task = context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(estimator=self, X=X, y=y)
+            return task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
+
+        return report
 
     # -- online
 
@@ -362,27 +380,6 @@ class KernelPerceptron(TakesPoints, ClassifierMixin, BaseEstimator):
             raise AttributeError("A voted perceptron has no single weight for each row, and no dual_coef_; "
                                  "raw_dual_coef_ are the weights it goes on from.")  # fmt: skip
         return model.state.coefficients(self.hypothesis)
-
-    @property
-    def raw_dual_coef_(self) -> np.ndarray:
-        return self._fitted("raw_dual_coef_").state.coefficients("last")
-
-    # -- what users pass
-
-    def _points_and_labels(
-        self, X: Any, y: Any, *, reset: bool
-    ) -> tuple[potential.Points, np.ndarray, list[str] | None]:
-        if self._are_objects(X):
-            if y is None:
-                raise DataError("requires y to be passed, but the target y is None")
-            y = _check_y(y, multi_output=False, y_numeric=False)
-            check_consistent_length(X, y)
-            return potential.Points.of_objects(X), y, None
-        rows, y, names = self._rows_and_labels(X, y, reset=reset)
-        rows.require_numbers()
-        if self.kernel == "precomputed":
-            return kernel_rows(rows, square=True), y, names
-        return potential.Points.of(rows), y, names
 
     # -- parameters
 

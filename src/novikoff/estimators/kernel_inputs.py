@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted
 
 from novikoff import potential
 from novikoff.errors import DataError
@@ -54,6 +54,10 @@ class TakesPoints(TakesRows):
         points = support.points.doubled()
         return points.data.tolist() if points.kind == "objects" else points.data.copy()
 
+    @property
+    def raw_dual_coef_(self) -> np.ndarray:
+        return self._fitted("raw_dual_coef_").state.coefficients("last")
+
     def _fitted(self, name: str) -> potential.KernelModel:
         try:
             return self.__dict__["_model"]
@@ -66,6 +70,21 @@ class TakesPoints(TakesRows):
             return potential.Points.of_objects(X)
         rows = self._rows_to_read(X)
         return kernel_rows(rows, square=False) if self.kernel == "precomputed" else potential.Points.of(rows)
+
+    def _points_and_labels(
+        self, X: Any, y: Any, *, reset: bool
+    ) -> tuple[potential.Points, np.ndarray, list[str] | None]:
+        if self._are_objects(X):
+            if y is None:
+                raise DataError("requires y to be passed, but the target y is None")
+            y = _check_y(y, multi_output=False, y_numeric=False)
+            check_consistent_length(X, y)
+            return potential.Points.of_objects(X), y, None
+        rows, y, names = self._rows_and_labels(X, y, reset=reset)
+        rows.require_numbers()
+        if self.kernel == "precomputed":
+            return kernel_rows(rows, square=True), y, names
+        return potential.Points.of(rows), y, names
 
     def _point(self, x: Any, *, learning: bool) -> tuple[potential.Points, list[str] | None]:
         """One example as one row, and all names of features, those that it brings included."""

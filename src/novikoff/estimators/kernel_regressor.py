@@ -235,10 +235,6 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         return self._fitted("dual_coef_").state.coefficients(self.hypothesis)
 
     @property
-    def raw_dual_coef_(self) -> np.ndarray:
-        return self._fitted("raw_dual_coef_").state.coefficients("last")
-
-    @property
     def ledger_(self) -> LossLedger:
         model = self._fitted("ledger_")
         learner: Any = model.learner

@@ -112,7 +112,8 @@ class Potential:
             return found
         if self.name == "rbf":
             return self._of_distance(_squared_distances(found, A, B))
-        found *= self.gamma
+        if self.gamma != 1.0:
+            found *= self.gamma
         found += self.coef0
         return np.tanh(found, out=found) if self.name == "sigmoid" else _power(found, self.degree)
 

@@ -36,8 +36,8 @@ __all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
 HYPOTHESES = ("last", "averaged", "voted")
 MULTI_CLASS = ("ovr", "direct")
 
-_BLOCK = 512  # rows to a block: the product with it is at full speed, and its own kernel matrix is small beside that
-_UPDATES = 4096  # kept rows to a product: 16 MB of kernels at a time
+_BLOCK = 384  # rows to a block: the product with it is at full speed, and its own kernel matrix is small beside that
+_UPDATES = 1024  # kept rows to a product: 3 MB of kernels at a time, which stay in the cache for what follows
 _PRODUCT_CELLS = 1 << 23  # and 64 MB when all of them vote
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -148,9 +148,12 @@ class Passes:
 
 def cycle(
     learner: DualLearner, state: DualState, points: Points, codes: np.ndarray, *, order: str, max_iter: float,
-    rng: np.random.Generator,
+    rng: np.random.Generator, after_pass: Callable[[int], bool] | None = None,
 ) -> Passes:  # fmt: skip
-    """Pass after pass, until one makes no mistake or `max_iter` passes are over; the last may be a part of one."""
+    """Pass after pass, until one makes no mistake or `max_iter` passes are over; the last may be a part of one.
+
+    `after_pass` is called with the number of each, and ends the cycling by answering true.
+    """
     standing = learner.stand(state, len(points))
     left = max(1, round(max_iter * len(points)))
     for number in range(1, math.ceil(max_iter) + 1):
@@ -163,9 +166,10 @@ def cycle(
         whole = len(visits) == len(points)
         if mistakes == 0 and whole and order == "random":  # draws may have missed those that are wrong
             mistakes = learner.errors(learner.standing_scores(state, points, standing), codes)
+        is_stopped = after_pass is not None and after_pass(number)
         if mistakes == 0 and whole:
             return Passes(number, True, 0)
-        if not left:
+        if is_stopped or not left:
             break
     return Passes(number, False, mistakes)
 
