@@ -217,7 +217,7 @@ class TableEncoding(Encoding[TableBlock]):
     def _bag_rows(self, bag: Bag, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How often each n-gram is there, in rows of one length: indptr, places and values."""
         indptr, indices, data = room_for(len(bag.indptr) - 1, len(places))
-        used = kernels.gather_rows(bag.indptr, places, np.ones(len(places)), indptr, indices, data, self._seen)
+        used = kernels.gather_rows(bag.indptr, places, np.empty(0), indptr, indices, data, self._seen)
         kernels.normalise_rows(indptr, data, self.features.text_length)
         return indptr, indices[:used], data[:used]
 

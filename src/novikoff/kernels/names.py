@@ -153,14 +153,16 @@ def add_entry(place, value, begin, used, indices, data, seen):
 
 @kernel
 def gather_rows(indptr, places, values, out_indptr, indices, data, seen):
-    """Rows of places and values, without those that have no place; a place that is there twice in a row has the sum."""
+    """Rows of places and values, 1 if there are none, without those that have no place; a place that is there twice in
+    a row has the sum."""
     used = 0
     out_indptr[0] = 0
     for i in range(indptr.size - 1):
         begin = used
         for p in range(indptr[i], indptr[i + 1]):
             if places[p] >= 0:
-                used = add_entry(places[p], values[p], begin, used, indices, data, seen)
+                value = values[p] if values.size else 1.0
+                used = add_entry(places[p], value, begin, used, indices, data, seen)
         out_indptr[i + 1] = used
     return used
 
