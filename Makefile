@@ -14,7 +14,7 @@ demo: .venv/installed
 # Once compiled, and the kernels once more as plain Python, where an index out of bounds is an error.
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py tests/theory/test_hull_kernel.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py tests/theory/test_hull_kernel.py tests/test_kernel_budget.py
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .
