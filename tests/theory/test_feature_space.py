@@ -225,6 +225,13 @@ def test_what_it_refuses():
         nk.certify(np.zeros((50_000, 1)), np.zeros(50_000), kernel="rbf")
 
 
+def test_a_bound_in_feature_space_is_no_bound_for_lines():
+    c = nk.certify(CORNERS, XOR, kernel="poly", degree=2, gamma=1)
+    for intercept in (True, False):
+        with pytest.raises(DataError, match="is not about these data"):
+            nk.mistake_bound(CORNERS, XOR, certificate=c, fit_intercept=intercept)
+
+
 def test_the_reference_agrees():
     """The kernel of the certificate is that of the literal perceptron."""
     c = nk.certify(CORNERS, XOR, kernel="rbf", gamma=0.5)

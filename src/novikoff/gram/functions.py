@@ -107,6 +107,8 @@ class Potential:
             return np.array(B.data[:, A.data[:, 0]].T, np.float64, order="C")
         if self.name in ("laplacian", "hamming"):
             return self._of_distance(_compared(dual.manhattan if self.name == "laplacian" else dual.differing, A, B))
+        if self.name == "poly" and float(self.degree).is_integer() and min(A.width, B.width):
+            return _powers(_pieces(A, B), self.gamma, self.coef0, int(self.degree))
         found = _dots(A, B)
         if self.name == "linear":
             return found
@@ -222,12 +224,25 @@ def _dots(A: Points, B: Points) -> np.ndarray:
     """<x, z> in double precision, or in single precision where that is exact."""
     if A.kind == "sparse" or B.kind == "sparse":
         return _sparse_dots(A.like("sparse").data, B.like("sparse").data)
-    width = min(A.width, B.width)
-    if not width:
+    if not min(A.width, B.width):
         return A.data.astype(np.float64, copy=False) @ B.data.astype(np.float64, copy=False).T
-    found = (A.data[:, :width] @ B.data[:, :width].T).astype(np.float64)
-    for start in range(width, A.data.shape[1], width):
-        found += A.data[:, start : start + width] @ B.data[:, start : start + width].T
+    return _powers(_pieces(A, B), 1.0, 0.0, 1)
+
+
+def _pieces(A: Points, B: Points) -> np.ndarray:
+    """Products of neighbouring columns, so few at a time that they are exact in single precision."""
+    width = min(A.width, B.width)
+    starts = range(0, A.data.shape[1], width)
+    pieces = np.empty((len(starts), len(A), len(B)), np.float32)
+    for piece, start in zip(pieces, starts, strict=True):
+        np.matmul(A.data[:, start : start + width], B.data[:, start : start + width].T, out=piece)
+    return pieces
+
+
+def _powers(pieces: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
+    """(gamma * sum of the pieces + coef0)^degree in double precision, in one go through memory."""
+    found = np.empty(pieces.shape[1:])
+    dual.powers(pieces, gamma, coef0, degree, found)
     return found
 
 

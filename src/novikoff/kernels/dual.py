@@ -193,6 +193,35 @@ def differing(a, b, out):
             out[i, j] = s
 
 
+@kernel
+def powers(pieces, gamma, coef0, degree, out):
+    """out = (gamma * sum of pieces + coef0)^degree, each power by squaring, from the highest bit of the degree down."""
+    highest = 1
+    while 2 * highest <= degree:
+        highest *= 2
+    for i in range(out.shape[0]):
+        row = out[i]
+        for j in range(row.size):
+            row[j] = 0.0
+        for p in range(pieces.shape[0]):
+            piece = pieces[p, i]
+            for j in range(row.size):
+                row[j] += piece[j]
+        for j in range(row.size):
+            row[j] = gamma * row[j] + coef0
+        if degree == 1:
+            continue
+        base = row.copy()
+        bit = highest // 2
+        while bit:
+            for j in range(row.size):
+                row[j] *= row[j]
+            if degree & bit:
+                for j in range(row.size):
+                    row[j] *= base[j]
+            bit //= 2
+
+
 @part
 def pair(x, z):
     """K(x, z); a user's own function takes this place."""

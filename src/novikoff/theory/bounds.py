@@ -234,7 +234,8 @@ def _about(certificate: Certificate | Verdicts, points: Points, y: np.ndarray, p
         agreement = int(np.sum(question.signs(y) * points.signs))
         side = 1 if agreement > 0 else -1
         if (
-            question.constant == points.constant
+            question.kernel is None
+            and question.constant == points.constant
             and abs(agreement) == len(points)
             and _may_hold(certificate, points, side)
         ):
