@@ -40,7 +40,7 @@ def column_options(command: Any) -> Any:
         click.option("--use", metavar="NAMES", help="The columns that templates may use.  [default: all but the tags; "
                      "of CoNLL-U the words]"),
         click.option("--columns", metavar="NAMES", help="What the columns are called, parted by commas.  [default: "
-                     "word, pos, column2, ...; those of CoNLL-U]"),
+                     "word, pos, column2, ..., tag; those of CoNLL-U]"),
         click.option("--column", metavar="NAME", help="The column of the tags.  [default: the last; upos of CoNLL-U]"),
     ):  # fmt: skip
         command = option(command)
@@ -58,7 +58,7 @@ class Layout:
 
         width = len(first.rows[0])
         is_conllu = file.format == "conllu"
-        names = columns.split(",") if columns else list(CONLLU if is_conllu else default_columns(width))
+        names = columns.split(",") if columns else list(CONLLU if is_conllu else (*default_columns(width - 1), "tag"))
         if len(names) != width:
             raise click.ClickException(f"{file.name}:{first.line}: {width} columns, but --columns names {len(names)}.")
         self.names, self.file = names, file.name

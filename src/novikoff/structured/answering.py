@@ -33,6 +33,7 @@ class Answer:
         self._largest = _largest(weights)
         is_narrow = self._largest * len(program.templates) < 2**31  # whatever a token's features are
         self.weights = np.ascontiguousarray(weights, np.int32 if is_narrow else np.int64)
+        self._barred: dict[Any, tuple[np.ndarray, np.ndarray]] = {}  # by the numbers they are of
         self._margin = 2 * program.reach + 1
         self._sums = np.empty((0, len(program.groups), self.weights.shape[1]), self.weights.dtype)
         self._has_sum = np.zeros((0, len(program.groups)), bool)
@@ -112,7 +113,9 @@ class Answer:
         return None if self.triples is None else self.triples.astype(number)
 
     def _bars(self, number: Any) -> tuple[np.ndarray, np.ndarray]:
-        return self._chain.bars.weights(self.weights.shape[1], floor_of(number))
+        if number not in self._barred:
+            self._barred[number] = self._chain.bars.weights(self.weights.shape[1], floor_of(number))
+        return self._barred[number]
 
     def _links(self, tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Features that go with the tag before: of each token, and the row that each has after each tag."""
