@@ -50,25 +50,28 @@ def gradient_norm(model: Any, rows: data.Split, alpha: float) -> float:
 
 
 def sgd(options: Options) -> list[Line]:
-    """Five shuffled passes. The last weights are compared at the same steps ("optimal" on both sides); averages as each
-    library makes them."""
+    """Five passes: in the order given at scikit-learn's own steps, where both must find the same weights; and shuffled,
+    at the steps and with the averages that each library takes for the best. Shuffled rows are waited for in memory."""
     kinds = {"dense float64": partial(_gaussian, np.float64), "dense float32": partial(_gaussian, np.float32),
              "sparse float64": _text}  # fmt: skip
-    return [_sgd(kind, make(options.quick), loss, average, options)
-            for kind, make in kinds.items() for loss in _THEIR_NAMES for average in (False, True)]  # fmt: skip
+    return [_sgd(kind, make(options.quick), loss, shuffle, options)
+            for kind, make in kinds.items() for shuffle in (False, True) for loss in _THEIR_NAMES]  # fmt: skip
 
 
-def _sgd(kind: str, rows: data.Split, loss: str, average: bool, options: Options) -> Line:
-    given: dict[str, Any] = {"alpha": ALPHA, "average": average, "max_iter": PASSES, "tol": None, "random_state": 0}
+def _sgd(kind: str, rows: data.Split, loss: str, shuffle: bool, options: Options) -> Line:
+    # scikit-learn damps the intercept of sparse rows; without one the two algorithms are the same.
+    given: dict[str, Any] = {"alpha": ALPHA, "average": shuffle, "shuffle": shuffle, "max_iter": PASSES, "tol": None,
+                             "random_state": 0, "fit_intercept": not kind.startswith("sparse")}  # fmt: skip
     peer = SGDClassifier(_THEIR_NAMES[loss], **given)
-    ours = nk.LinearClassifier(loss, **given, learning_rate="auto" if average else "optimal")
+    ours = nk.LinearClassifier(loss, **given, learning_rate="auto" if shuffle else "optimal")
     times = alternate(lambda: peer.fit(rows.X, rows.y), lambda: ours.fit(rows.X, rows.y), options.repeats)
     theirs, mine = (objective(model, rows, loss, ALPHA) for model in (peer, ours))
     scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)
-    work = f"sgd, {loss}, {'averaged' if average else 'last'}, {kind} {rows.X.shape[0]:,}×{rows.X.shape[1]:,}"
-    # Two shuffles of the same rows end in different places: without averages they differ by more than 1 %.
+    how = "shuffled, averaged" if shuffle else "in order, last weights"
+    work = f"sgd, {loss}, {how}, {kind} {rows.X.shape[0]:,}×{rows.X.shape[1]:,}"
+    # In single precision scikit-learn rounds its weights to float32, and we do not.
     return Line(work, "sklearn SGDClassifier", at_least(3.0), times.ratio, times, scores,
-                f"F {theirs:.4f} / {mine:.4f}", mine <= theirs * (1.001 if average else 1.02),
+                f"F {theirs:.5f} / {mine:.5f}", mine <= theirs * (1.0 + 1e-3),
                 f"{PASSES} passes; {rows.source}")  # fmt: skip
 
 
