@@ -5,7 +5,7 @@ says which weights pay the penalty.
 """
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
 
 # value, slope and curvature of the score s, where y is wanted: vectors in, vectors out
 VALUES = {
@@ -41,11 +41,11 @@ def gradient(loss, X, y, w, alpha, penalty):
 
 
 def minimum(loss, X, y, alpha, penalty):
-    """The lowest place of a smooth loss, by scipy."""
-    found = minimize(lambda w: objective(loss, X, y, w, alpha, penalty), np.zeros(X.shape[1]),
-                     jac=lambda w: gradient(loss, X, y, w, alpha, penalty), method="BFGS",
-                     options={"gtol": 1e-11, "maxiter": 10_000})  # fmt: skip
-    return found.x
+    """The lowest place of a smooth loss, by scipy: a search of values, and where they differ by rounding only, of the
+    point where the gradient is 0."""
+    found = minimize(lambda w: objective(loss, X, y, w, alpha, penalty), np.zeros(X.shape[1]), method="BFGS",
+                     jac=lambda w: gradient(loss, X, y, w, alpha, penalty))  # fmt: skip
+    return root(lambda w: gradient(loss, X, y, w, alpha, penalty), found.x, tol=1e-13).x
 
 
 def ridge(X, y, alpha, penalty):

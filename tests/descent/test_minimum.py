@@ -73,6 +73,26 @@ def test_stochastic_newton_comes_near(loss, form, intercept):
     assert least <= reference.objective(loss, *given, vector(model), *more) <= least * (1.0 + 1e-4)
 
 
+@forms
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
+def test_many_rows_begin_with_a_tenth_of_them(loss, form):
+    X, y = problem(12, n=10_000)
+    given = {"alpha": ALPHA, "tol": 1e-11}
+    begun = nk.LinearClassifier(loss, "newton", **given).fit(form(X), y)
+    whole = nk.LinearClassifier(loss, "newton", learning_rate="line-search", **given).fit(form(X), y)
+    for model in (begun, whole):
+        np.testing.assert_allclose(vector(model), lowest(loss, X, y, intercept=True), rtol=0.0, atol=1e-8)
+    assert begun.trace_.objective[1] <= 1.01 * begun.trace_.objective[-1]
+
+
+def test_a_tenth_that_misleads_is_not_followed():
+    """Each tenth row is of the other kind: F there is higher than at zero weights."""
+    X = np.tile([[1.0, 0.5], [0.5, 1.0]], (4000, 1)) + np.random.default_rng(0).normal(size=(8000, 2))
+    y = np.where(np.arange(8000) % 10 == 0, -1.0, 1.0) * np.where(X.sum(axis=1) > 1.5, 1.0, -1.0)
+    model = nk.LinearClassifier("logistic", "newton", alpha=ALPHA, tol=1e-11).fit(X, y)
+    np.testing.assert_allclose(vector(model), lowest("logistic", X, y, intercept=True), rtol=0.0, atol=1e-8)
+
+
 def test_newton_solves_least_squares_in_one_step():
     X, y = problem(3)
     model = nk.LinearRegressor(tol=1e-12).fit(X, y)

@@ -61,6 +61,12 @@ class Objective:
         self.penalties = np.full(self.size, alpha)
         self.penalties[-1] = 0.0
 
+    def of_every(self, step: int) -> Objective:
+        """The same for one row in `step`."""
+        some = slice(None, None, step)
+        rows = Rows.of(self.rows.take(np.arange(len(self.rows))[some]))
+        return Objective(rows, self.targets[some].copy(), self.loss, self.alpha, bool(self.constant))
+
     def at(self, v: np.ndarray) -> Place:
         """F and its gradient at v, in one pass over the rows."""
         n = len(self.rows)

@@ -49,7 +49,8 @@ default="hinge"
         Of the penalty. LIBLINEAR's C is 1 / (alpha * n_samples).
     fit_intercept : bool, default=True
     learning_rate : {"auto", "constant", "invscaling", "optimal", "line-search"}, default="auto"
-        How long steps are. "auto" fits them to the rows: a line search for "gd" and "newton" where the loss is smooth;
+        How long steps are. "auto" fits them to the rows: a line search for "gd" and "newton" where the loss is smooth
+        ("newton" makes its first steps on a tenth of the rows, if there are many; "line-search" makes all on all);
         for "sgd" from 1 / (steepness * max |x|^2) on, falling like 1 / sqrt(t) and in the end like 1 / (alpha t).
         "constant" is eta0, "invscaling" eta0 / sqrt(t), "optimal" 1 / (alpha (t0 + t)) as in SGDClassifier.
     eta0 : float, default=None

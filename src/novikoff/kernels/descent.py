@@ -181,10 +181,7 @@ def sgd_pass(
             b_sum += t * b
             total += t
         if scale < TINY:
-            for j in range(w.size):
-                if averages:
-                    sums[j] -= average_scale * w[j]
-                w[j] *= scale
+            fold(scale, average_scale, w, sums)
             scale, average_scale = 1.0, 0.0
         position += 1
     counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
@@ -194,6 +191,15 @@ def sgd_pass(
     if averages:
         sums_bias[0] = b_sum
     return position
+
+
+@part
+def fold(scale, average_scale, w, sums):
+    """Multiply the scale into w; what the average has of it goes into the sums, if they are kept."""
+    for j in range(w.size):
+        if sums.size:
+            sums[j] -= average_scale * w[j]
+        w[j] *= scale
 
 
 @kernel
