@@ -80,6 +80,7 @@ class LinearModel:
         if solver == "sgd":
             self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
             return sgd(objective, self.runs[-1], settings, trace)
+        objective.rows.require_numbers()  # which sgd finds out on the way
         solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
         return solve(objective, settings, trace)
 

@@ -75,6 +75,12 @@ class Objective:
         with np.errstate(over="ignore", invalid="ignore"):  # of a descent that went up: `is_gone` says so
             return Place(v, scores, total / n + self._penalty(v), gradient / n + self.penalties * v)
 
+    def start(self) -> Place:
+        """F at zero weights, where no row has to be read for it; its gradient is not known."""
+        nothing = np.zeros(len(self.rows))
+        total, _ = self.loops.along(nothing, nothing, 0.0, self.targets, self.loops.code)
+        return Place(np.zeros(self.size), nothing, total / len(self.rows), np.full(self.size, np.nan))
+
     def along(self, place: Place, direction: np.ndarray, ahead: np.ndarray, t: float) -> tuple[float, float]:
         """F at v + t * direction and its derivative by t; `ahead` are the scores of the direction: no row is read."""
         total, slope = self.loops.along(place.scores, ahead, t, self.targets, self.loops.code)

@@ -55,7 +55,7 @@ class Run:
         return Run(*(getattr(self, each.name).copy() for each in fields(self)))
 
     def learn(self, objective: Objective, settings: Settings, order: np.ndarray = _GIVEN_ORDER) -> None:
-        """One step for each row, in this order; a DivergenceError if the numbers run away."""
+        """One step for each row, in this order; an error at a row that is no number, or if the weights run away."""
         rows, loops = objective.rows, objective.loops
         schedule, eta = _schedule(objective, settings)
         n = loops.sgd_pass(
@@ -63,6 +63,8 @@ class Run:
             objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta,
             self.w, self.bias, self.sums, self.sums_bias, self.counts, self.measures,
         )  # fmt: skip
+        if n < len(rows) and rows.squared_norms[(at := order[n] if len(order) else n)] < 0.0:
+            raise rows.trouble_in(int(at))
         if n < len(rows) or not (np.isfinite(self.w).all() and np.isfinite(self.bias).all()):
             given = "" if settings.eta0 is None else f" eta0={settings.eta0:g} is too long a step;"
             raise DivergenceError(
@@ -93,7 +95,7 @@ def sgd(objective: Objective, run: Run, settings: Settings, trace: Trace) -> End
         run.learn(objective, settings, settings.rng.permutation(n) if settings.shuffle else _GIVEN_ORDER)
         return run.answer()
 
-    return _pass_after_pass(objective, one_pass, run.answer(), settings, trace)
+    return _pass_after_pass(objective, one_pass, settings, trace)
 
 
 def stochastic_newton(objective: Objective, settings: Settings, trace: Trace) -> End:
@@ -116,7 +118,7 @@ def stochastic_newton(objective: Objective, settings: Settings, trace: Trace) ->
                                      counts)  # fmt: skip
         return v
 
-    return _pass_after_pass(objective, one_pass, v, settings, trace)
+    return _pass_after_pass(objective, one_pass, settings, trace)
 
 
 def _inverse(hessian: np.ndarray) -> np.ndarray:
@@ -135,11 +137,9 @@ def _lag(objective: Objective, inverse: np.ndarray) -> float:
     return objective.loss.steepness * longest
 
 
-def _pass_after_pass(
-    objective: Objective, one_pass: Callable[[], np.ndarray], v: np.ndarray, settings: Settings, trace: Trace
-) -> End:
-    """Passes, and reports after some of them, until one has seen enough."""
-    place = objective.at(v)
+def _pass_after_pass(objective: Objective, one_pass: Callable[[], np.ndarray], settings: Settings, trace: Trace) -> End:
+    """Passes from zero weights, and reports after some of them, until one has seen enough."""
+    place = objective.start()
     trace.report(0, place)
     is_awaited = settings.tol is not None or trace.is_heard
     for number in range(1, settings.max_iter + 1):

@@ -59,14 +59,12 @@ class Descending(BaseEstimator):
     # -- learning
 
     def _fit_targets(self, rows: Rows, targets: np.ndarray) -> None:
-        rows.require_numbers()
         self._model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(),
                                          bool(self.verbose))  # fmt: skip
         if not self._model.converged:
             _warn(self._model, self)
 
     def _go_on(self, rows: Rows, targets: np.ndarray) -> None:
-        rows.require_numbers()
         model = self.__dict__.get("_model") or LinearModel.started(len(targets), rows.n_features, average=self.average)
         model.learn(self._problem(), rows, targets, self._settings())
         self._model = model

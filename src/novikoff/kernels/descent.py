@@ -15,7 +15,17 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part, prefetch
-from novikoff.kernels.additive import AHEAD, SMALLEST, prefetch_row, row_add, row_dot, row_dot_ahead, rows_ahead
+from novikoff.kernels.additive import (
+    AHEAD,
+    LARGEST,
+    SMALLEST,
+    prefetch_row,
+    row_add,
+    row_dot,
+    row_dot_ahead,
+    row_look,
+    rows_ahead,
+)
 
 # Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
 HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)
@@ -133,8 +143,8 @@ def sgd_pass(
     data, indices, indptr, n_features, sqnorms, targets, order, constant, loss, steepness, alpha, schedule, eta,
     w, bias, sums, sums_bias, counts, measures,
 ):  # fmt: skip
-    """Take one step for each row in `order`, or for all as they stand if it is empty; return the first that is no
-    number, or their count.
+    """Take one step for each row in `order`, or for all as they stand if it is empty, measuring those that have not
+    been; return how many were taken before a row or a slope that is no number.
 
     The weights are scale * w. Their average with weights 1, 2, 3, ... is (average_scale * w - sums) / average_total,
     and needs no work where nothing is added: what is added to w at time t is missing from the average before.
@@ -158,11 +168,19 @@ def sgd_pass(
             i = _u(position)
             if ahead:
                 prefetch_row(data, min(position + ahead, n - 1), n_features)
+        q = sqnorms[i]
+        if q < 0.0:
+            s, q = row_look(data, indices, indptr, i, w)
+            if not q <= LARGEST:
+                break
+            sqnorms[i] = q
+        else:
+            s = row_dot_ahead(data, indices, indptr, i, w, nonzeros_ahead)
         t += 1
-        squared_radius = max(squared_radius, sqnorms[i] + constant)
+        squared_radius = max(squared_radius, q + constant)
         tau, bias_tau = steps(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
         y = targets[i]
-        s = scale * row_dot_ahead(data, indices, indptr, i, w, nonzeros_ahead) + b
+        s = scale * s + b
         mistakes += y * s <= 0.0
         g = loss_slope(loss, s, y)
         if alpha > 0.0:
