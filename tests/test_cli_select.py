@@ -105,8 +105,10 @@ def test_bad_grids(tmp_path, train, grid, message):
 
 
 def test_too_few_rows(tmp_path):
-    said = run("select", "-", "-o", tmp_path / "m.nk", stdin="a,y\n1,p\n", code=1).output
-    assert "too few" in said
+    said = run("select", "-", "-o", tmp_path / "m.nk", "--cv", 5, stdin="a,y\n1,p\n2,q\n", code=1).output
+    assert "too few to hold some of them out 5 times" in said
+    said = run("select", "-", "-o", tmp_path / "m.nk", stdin="a,y\n1,p\n2,p\n", code=1).output
+    assert "every row has the label 'p'" in said
     assert not (tmp_path / "m.nk").exists()
 
 
@@ -154,3 +156,42 @@ def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
     found = json.loads(run("compare", path, "--json", "--validation", "0.25").stdout)
     assert {each["rows"] for each in found} == {75}
     assert next(each for each in found if each["name"] == "naive Bayes")["by"] == "BernoulliNB"
+
+
+def test_test_files_are_looked_at_before_the_work_begins(tmp_path, train):
+    said = run("select", train, "--test", tmp_path / "none.csv", "-o", tmp_path / "m.nk", code=1).output
+    assert "there is no such file" in said
+    assert not (tmp_path / "m.nk").exists()
+
+
+def test_a_file_that_is_sorted_by_its_labels_is_told_of(tmp_path, train):
+    header, *lines = train.read_text().splitlines()
+    (tmp_path / "sorted.csv").write_text("\n".join([header, *sorted(lines, key=lambda line: line[-2:])]) + "\n")
+    said = run("select", tmp_path / "sorted.csv", "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
+    assert "sorted by their labels" in said
+    assert "sorted by" not in run("select", train, "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
+
+
+def test_each_label_has_its_share_of_what_is_held_out(tmp_path):
+    rows = "".join(f"{k},{'rare' if k % 20 == 0 else 'common'}\n" for k in range(400))
+    (tmp_path / "t.csv").write_text("x,y\n" + rows)
+    held = Held.read([str(tmp_path / "t.csv")], {})
+    for seed in range(3):
+        _, held_out = split(held.blocks, 1, 0.2, seed)[0]
+        labels = [label for block in held_out for label in block.labels.tolist()]
+        assert (labels.count("rare"), labels.count("common")) == (4, 76)
+
+
+def test_numbers_that_are_no_quantities_are_labels_too(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k},{0.5 + (k > 20)}\n" for k in range(40)))
+    found = json.loads(run("compare", tmp_path / "t.csv", "--json").stdout)
+    assert {each["rows"] for each in found} == {8}
+
+
+def test_rows_without_names_must_be_as_many(tmp_path):
+    (tmp_path / "t.csv").write_text("".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(30)))
+    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk")
+    (tmp_path / "wide.csv").write_text("1,2,3,4,5\n6,7,8,9,0\n")
+    assert "5 columns without names" in run("predict", tmp_path / "m.nk", tmp_path / "wide.csv", code=1).output
+    (tmp_path / "bare.csv").write_text("1,2\n6,7\n")
+    assert len(run("predict", tmp_path / "m.nk", tmp_path / "bare.csv").stdout.split()) == 2

@@ -110,8 +110,12 @@ class Selection(Readable):
 
     def _lines(self) -> list[tuple[str, str]]:
         best = self.trials[self.best_index_]
+        spread = "" if math.isnan(best.spread) else f" ± {best.spread:.2g}"
         lines = [("candidates", f"{len(self.trials)}"), ("best", shown(best.parameters)),
-                 ("validation", f"{best.error:.4g} ± {best.spread:.2g}")]  # fmt: skip
+                 ("validation", f"{best.error:.4g}{spread}")]  # fmt: skip
+        failed = [trial for trial in self.trials if trial.trouble]
+        if failed:
+            lines.append(("left out", f"{len(failed)}, the first ({shown(failed[0].parameters)}): {failed[0].trouble}"))
         if self.test_error_ is not None:
             lines.append(("test", f"{self.test_error_:.4g}"))
         return lines
@@ -138,6 +142,8 @@ def choose(
     """
     if not candidates:
         raise DataError("There is nothing to choose from: the grid is empty.")
+    if n_jobs == 0:
+        raise DataError("n_jobs must be 1 or more candidates at once, or -1 for one on each core; found 0.")
     trials: list[Trial] = []
     # Threads, since compiled loops run without Python's lock, and nothing has to be copied to them. Where there are
     # several, each one's matrix products stay in it.
@@ -159,7 +165,7 @@ def _attempted(attempt: Callable[[Parameters], Trial], parameters: Parameters) -
     try:
         return attempt(parameters)
     except (NovikoffError, ValueError, ArithmeticError) as error:
-        return Trial(parameters, trouble=str(error))
+        return Trial(parameters, converged=False, trouble=str(error))
 
 
 def ranking(trials: Sequence[Trial]) -> list[int]:

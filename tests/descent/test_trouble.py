@@ -91,7 +91,7 @@ def test_optimal_steps_need_a_penalty():
 
 
 def test_one_example_has_no_line_to_search():
-    with pytest.raises(LossError, match="'line-search' is for the solvers 'gd' and 'newton'"):
+    with pytest.raises(LossError, match="learning_rate='line-search' is not for solver='sgd'"):
         nk.LinearClassifier(learning_rate="line-search").fit(X, y)
 
 

@@ -45,7 +45,12 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 
 @click.command(epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--target", metavar="COLUMN", help="Column of the labels, by name or number from 1.  [default: the last]")
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines "
+    "label, target, class or y]",
+)
 @click.option("--positive", metavar="LABEL", help="Ask only about this label against the rest.")
 @click.option("--kernel", type=click.Choice(_KERNELS),
               help="Ask about rules that bend: functions of the feature space of a kernel.")  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupting import Interrupted
 from novikoff.cli.options import Range, files_argument, reading, reading_options, rejects_option
 from novikoff.cli.printing import print_table
 
@@ -55,20 +56,24 @@ def compare(
 
     Perceptrons, hinge and logistic loss by stochastic gradient descent, and scikit-learn's logistic regression, naive
     Bayes and linear support vector machine learn from the same rows of FILES, held in memory and encoded as `novikoff
-    learn` would. For each: errors on rows it has not seen, seconds of learning, and the size of the model. None is
-    tuned: `novikoff select` chooses among perceptrons.
+    learn` would; the perceptrons in a new order in every pass. For each: errors on rows it has not seen, seconds of
+    learning, and the size of the model. None is tuned: `novikoff select` chooses among perceptrons.
     """
     from novikoff.cli.holding import Held, split, warn_of_unknown
     from novikoff.encoding import Features
 
     given = reading(options)
     held = Held.read(files, given, rejects)
+    held.require_classes()
     train, test = (held.blocks, Held.read(test_files, {"target": held.target, **given} if held.target else given).blocks
                    ) if test_files else split(held.blocks, 1, validation, seed)[0]  # fmt: skip
     features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)
     known, unknown = _encoded(train, test, features)
     warn_of_unknown(sorted(set(unknown[1].tolist()) - set(known[1].tolist())))
-    found = _compared(known, unknown, passes, seed)
+    try:
+        found = _compared(known, unknown, passes, seed)
+    except KeyboardInterrupt:
+        raise Interrupted("Stopped.") from None
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], indent=2))
     else:
@@ -81,6 +86,7 @@ def _encoded(
     """Numbers of both, by what the rows to learn from have brought: names, and the moments of columns."""
     import numpy as np
 
+    from novikoff.cli.tested import shown
     from novikoff.online import encoding_for
     from novikoff.rows import Rows
 
@@ -93,8 +99,9 @@ def _encoded(
     def encoded(blocks: Sequence[Block]) -> tuple[Rows, np.ndarray]:
         rows = Rows.joined([encoding.read(block) for block in blocks])
         rows.require_numbers()
-        labels = np.concatenate([np.asarray(block.labels) for block in blocks])
-        return rows, labels.astype(str) if labels.dtype == object else labels
+        # As words: scikit-learn takes numbers such as 0.5 for quantities.
+        labels = [str(label) for block in blocks for label in shown(np.asarray(block.labels).tolist())]
+        return rows, np.array(labels)
 
     return encoded(train), encoded(test)
 

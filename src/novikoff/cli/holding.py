@@ -34,6 +34,16 @@ class Held:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
+    def require_classes(self) -> None:
+        """There is something to choose between; and it is said if the rows are in an order that is bad to learn in."""
+        labels = np.concatenate([np.asarray(block.labels).astype(str) for block in self.blocks])
+        known = np.unique(labels).tolist()
+        if len(known) < 2:
+            raise DataError(f"{self.blocks[0].source}: every row has the label {known[0]!r}: there is nothing to tell "
+                            "apart. Is this the column of the labels? --target names another.")  # fmt: skip
+        if len(labels) > 20 and int((labels[1:] != labels[:-1]).sum()) == len(known) - 1:
+            say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
+
     @classmethod
     def read(cls, files: Sequence[str], options: dict[str, Any], rejects: Path | None = None) -> Held:
         """Read files to the end, saying what their columns were taken for."""
@@ -58,14 +68,21 @@ class Held:
 def split(blocks: Iterable[Block], folds: int, share: float, seed: int) -> list[tuple[list[Block], list[Block]]]:
     """Blocks to learn from and blocks to be tried on, once or, with more than one fold, several times.
 
-    Rows go to a side in runs of consecutive ones, drawn by the seed: one in 1 / share of them, or one of the folds.
+    Rows go to a side in runs of consecutive ones, in small files one by one, drawn by the seed: one in 1 / share of
+    them, or one of the folds; of each label as many, as far as the runs allow.
     """
     runs = [run for block in blocks for run in _cut(block)]
     if len(runs) < max(2, folds):
-        raise DataError(f"There are {len(runs)} rows, too few to hold some of them out.")
-    drawn = np.random.default_rng(seed).permutation(len(runs))
+        times = f" {folds} times" if folds > 1 else ""
+        raise DataError(f"There are {sum(map(len, runs)):,} rows in {len(runs)} runs: too few to hold some of them "
+                        f"out{times}.")  # fmt: skip
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(len(runs))
+    # Runs of one label stand together then, and every part takes its share of each label.
+    drawn = drawn[np.argsort([str(np.asarray(runs[k].labels)[0]) for k in drawn], kind="stable")]
     held_out = max(1, min(len(runs) - 1, round(share * len(runs))))
-    parts = np.array_split(drawn, folds) if folds > 1 else [drawn[:held_out]]
+    spread = ((np.arange(held_out) + rng.random()) * len(runs) / held_out).astype(int)
+    parts = [drawn[k::folds] for k in range(folds)] if folds > 1 else [drawn[spread]]
     found = []
     for part in parts:
         out = set(part.tolist())

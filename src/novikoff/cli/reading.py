@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from novikoff.cli.progress import say, tell_of_compiling
+from novikoff.errors import DataError
 
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
@@ -33,7 +34,18 @@ def open_for(model: StreamModel, file: str, options: dict[str, Any], *, labelled
         if labelled and any(isinstance(label, str) for label in model.labels):
             kinds[target] = "word"
         hints["types"] = {**kinds, **options.pop("types", {})}
-    return open_stream(file, otherwise=model.format, hints=hints, **options)
+    reader = open_stream(file, otherwise=model.format, hints=hints, **options)
+    _require_width(model, reader)
+    return reader
+
+
+def _require_width(model: StreamModel, reader: Any) -> None:
+    """Columns without names are known by their numbers: then there must be as many, with or without the labels."""
+    known = len(model.kinds)
+    if known and getattr(reader, "has_header", True) is False and len(reader.names) not in (known, known + 1):
+        reader.source.close()
+        raise DataError(f"{reader.name} has {len(reader.names)} columns without names; the model has learned from "
+                        f"{known} besides the labels. If the first line names them, say --header.")  # fmt: skip
 
 
 class Columns:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from novikoff.cli.interrupting import Interrupted
 from novikoff.cli.options import Range, files_argument, reading, reading_options, rejects_option, require_apart
 from novikoff.cli.printing import print_table
 from novikoff.cli.progress import say
+from novikoff.texts import many
 
 if TYPE_CHECKING:
     from novikoff.cli.holding import Held
@@ -74,7 +77,7 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 @click.option("--test", "test_files", metavar="FILE", multiple=True, type=click.Path(),
               help="Rows to report the error of the winner on, once. May be repeated.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="How many candidates at once; -1 for all cores.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many candidates at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @rejects_option
 @reading_options
@@ -89,18 +92,26 @@ def select(
     would, and is written. Only then are the rows of --test looked at: their error is the one to report, since that of
     the winner on the rows it was chosen by is a little too good to be true.
 
-    FILES are what `novikoff learn` reads; here they are held in memory.
+    FILES are what `novikoff learn` reads; here they are held in memory. As there, rows are learned from in the order in
+    which they stand: shuffle a file that is sorted.
     """
     from novikoff.cli.holding import Held, split
 
     require_apart({"--output": output, "--rejects": rejects}, [*files, *test_files])
+    if cv and click.get_current_context().get_parameter_source("validation") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--validation holds rows out once, --cv several times: give one of them.")
     if not output.resolve().parent.is_dir():
         raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
     given = reading(options)
     held = Held.read(files, given, rejects)
+    held.require_classes()
+    _require_testable(test_files, held.target, given)
     splits = split(held.blocks, cv or 1, validation, seed)
-    found = _choose(grid, splits, jobs)
-    winner = _taught(found.best_params_, held.blocks)
+    try:
+        found = _choose(grid, splits, jobs)
+        winner = _taught(found.best_params_, held.blocks)
+    except KeyboardInterrupt:
+        raise Interrupted("Stopped. Nothing was written.") from None
     winner.target = held.target
     winner.save(output)
     outcome = _tested(winner, test_files, given) if test_files else None
@@ -110,15 +121,28 @@ def select(
         _report(found, held, splits, outcome, output)
 
 
+def _require_testable(files: tuple[str, ...], target: str | None, options: dict[str, Any]) -> None:
+    """Fail now rather than after all candidates: each test file can be read, and has labels."""
+    from novikoff.streams.opening import open_stream
+
+    hints = {} if target is None else {"target": target}
+    for file in files:
+        with open_stream(file, hints=hints, **options) as reader:
+            next(iter(reader), None)
+
+
 def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selection:
     import sys
 
     from rich.console import Console
     from rich.progress import Progress
 
+    from novikoff.cli.holding import errors_of
     from novikoff.selection import choose
 
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    for name in grid.get("hypothesis", ["averaged"]):  # compiled before its time is taken
+        errors_of(_taught({"hypothesis": name}, splits[0][0][:1]), splits[0][1][:1])
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
         return choose(candidates, _attempt(splits), n_jobs=jobs,
@@ -233,7 +257,9 @@ def _report(found: Selection, held: Held, splits: list[Any], outcome: tuple[int,
         figures = [f"{trial.error:.2%} ± {trial.spread:.2%}", f"{trial.train_error:.2%}", f"{trial.seconds:.2f} s"]
         rows.append([*own, *(figures if not trial.trouble else ["–", "–", "–"]), "← best" if not rows else ""])
     how = f"{len(splits)} folds" if len(splits) > 1 else f"{sum(map(len, splits[0][1])):,} rows held out"
-    print_table(f"{len(rows)} candidates, tried on {how}", [*names, "error", "on its own rows", "learning", ""], rows)
+    print_table(
+        f"{many(len(rows), 'candidate')}, tried on {how}", [*names, "error", "on its own rows", "learning", ""], rows
+    )
     for trial in found.trials:
         if trial.trouble:
             say(f"{', '.join(f'{name}={_shown(value)}' for name, value in trial.parameters.items())}: {trial.trouble}")

@@ -21,6 +21,7 @@ from novikoff.encoding import NameEncoding, Vocabulary
 from novikoff.errors import DataError
 from novikoff.streams.block import Block, Reject, SparseBlock, TableBlock, Texts, Words
 from novikoff.streams.opening import open_stream
+from novikoff.streams.prose import ProseReader
 from novikoff.texts import many
 
 __all__ = ["Column", "Table", "read_table"]
@@ -91,6 +92,9 @@ def read_table(file: str, *, drop_missing: bool = False, **reading: Any) -> Tabl
     (['sky=rain', 'sky=sun', 'wind'], [[0.0, 1.0, 3.0], [1.0, 0.0, 9.0]], ['yes', 'no'], [2, 3])
     """
     with open_stream(file, bad_rows="skip", **reading) as reader:
+        if isinstance(reader, ProseReader):
+            raise DataError(f"{reader.name}: lines of label<TAB>text have no columns to look at. `novikoff learn` "
+                            "makes features of the words in them.")  # fmt: skip
         name, blocks = reader.name, list(reader)
         target, names = getattr(reader, "target_name", None), getattr(reader, "names", ())
     rejects = [reject for block in blocks for reject in block.rejects]

@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from novikoff.descent.batch import gradient_descent, newton
 from novikoff.descent.objective import Objective
-from novikoff.descent.settings import End, Settings
+from novikoff.descent.settings import End, Settings, require_rate
 from novikoff.descent.stochastic import Run, sgd, stochastic_newton
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError
@@ -77,6 +77,7 @@ class LinearModel:
         return model
 
     def _solve(self, objective: Objective, solver: str, settings: Settings, trace: Trace) -> End:
+        require_rate(solver, settings.learning_rate)
         if solver == "sgd":
             self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
             return sgd(objective, self.runs[-1], settings, trace)
@@ -94,6 +95,7 @@ class LinearModel:
         """One step of sgd for each row, as they stand, for each target. If it diverges, nothing has changed."""
         if not self.runs:
             raise DataError("partial_fit goes on with solver='sgd'; this model was fitted by another. Fit it anew.")
+        require_rate("sgd", settings.learning_rate)
         runs = [run.copy() for run in self.runs]
         for run, own in zip(runs, targets, strict=True):
             run.learn(problem.on(rows, own), settings)

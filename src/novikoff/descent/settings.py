@@ -8,14 +8,20 @@ import numpy as np
 
 from novikoff.descent.objective import Objective, Place
 from novikoff.descent.trace import Trace
-from novikoff.errors import DivergenceError
-from novikoff.losses import is_smooth
+from novikoff.errors import DivergenceError, LossError
+from novikoff.losses import Custom, Loss, is_smooth
 
-__all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "require_descent"]
+__all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "remedy", "require_descent", "require_rate"]
 
 SOLVERS = ("gd", "newton", "sgd", "stochastic-newton")
 LEARNING_RATES = ("auto", "constant", "invscaling", "optimal", "line-search")
 
+_RATES = {
+    "gd": ("auto", "constant", "invscaling", "line-search"),
+    "newton": ("auto", "constant", "invscaling", "line-search"),
+    "sgd": ("auto", "constant", "invscaling", "optimal"),
+    "stochastic-newton": ("auto",),
+}
 _WORSE = 10.0  # times what weights of zero cost: no descent ends there, whatever its noise
 
 
@@ -50,9 +56,26 @@ def require_descent(objective: Objective, place: Place, trace: Trace, settings: 
     is_worse = ended and is_smooth(objective.loss) and place.value > _WORSE * first > 0.0
     if not (objective.is_gone(place) or is_worse):
         return
-    steps = "" if settings.eta0 is None else f" eta0={settings.eta0:g} is too long a step;"
     raise DivergenceError(
         f"The descent went up: the objective was {first:.4g} at the start and is {place.value:.4g} after "
-        f"{trace.points[-1][0]:g} passes.{steps} use learning_rate='auto' without eta0, which fits the steps to the "
-        "rows, or a smaller eta0, and scale the columns (sklearn.preprocessing.StandardScaler)."
+        f"{trace.points[-1][0]:g} passes. {remedy(objective.loss, settings)}"
     )
+
+
+def remedy(loss: Loss, settings: Settings) -> str:
+    """What to do where steps are too long."""
+    if settings.eta0 is not None:
+        return (f"eta0={settings.eta0:g} is too long a step: leave it out with learning_rate='auto', which fits the "
+                "steps to the rows, or make it smaller.")  # fmt: skip
+    if isinstance(loss, Custom):
+        return ("Steps go by the steepness of the loss: is its second derivative nowhere above "
+                f"losses.Custom(steepness={loss.steepness:g}), and its derivative that of its function?")  # fmt: skip
+    return ("Use learning_rate='auto', which fits the steps to the rows, or scale the columns "
+            "(sklearn.preprocessing.StandardScaler).")  # fmt: skip
+
+
+def require_rate(solver: str, rate: str) -> None:
+    """A LossError if a solver has no use for a learning rate."""
+    if rate not in _RATES[solver]:
+        names = " or ".join(map(repr, _RATES[solver]))
+        raise LossError(f"learning_rate={rate!r} is not for solver={solver!r}, which takes {names}.")

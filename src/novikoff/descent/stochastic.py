@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 
 from novikoff.descent.objective import DENSE_LIMIT, Objective
-from novikoff.descent.settings import End, Settings, require_descent
+from novikoff.descent.settings import End, Settings, remedy, require_descent
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError, DivergenceError, LossError
 from novikoff.kernels import descent
@@ -66,11 +66,9 @@ class Run:
         if n < len(rows) and rows.squared_norms[(at := order[n] if len(order) else n)] < 0.0:
             raise rows.trouble_in(int(at))
         if n < len(rows) or not (np.isfinite(self.w).all() and np.isfinite(self.bias).all()):
-            given = "" if settings.eta0 is None else f" eta0={settings.eta0:g} is too long a step;"
             raise DivergenceError(
                 f"The descent went up until the weights were no numbers any more, after "
-                f"{int(self.counts[descent.EXAMPLES]):,} examples.{given} use learning_rate='auto' without eta0, "
-                "which fits the steps to the rows, or a smaller eta0."
+                f"{int(self.counts[descent.EXAMPLES]):,} examples. {remedy(objective.loss, settings)}"
             )
 
     def last(self) -> np.ndarray:
@@ -167,9 +165,6 @@ def _schedule(objective: Objective, settings: Settings) -> tuple[int, float]:
         return descent.FITTED, 0.0
     if rate == "optimal":
         return descent.INVERSE, _bottous_lag(objective)
-    if rate == "line-search":
-        raise LossError("learning_rate='line-search' is for the solvers 'gd' and 'newton', which see all rows; use "
-                        "'auto', 'constant', 'invscaling' or 'optimal'.")  # fmt: skip
     return (descent.CONSTANT if rate == "constant" else descent.INVERSE_ROOT), eta0 or 0.0
 
 

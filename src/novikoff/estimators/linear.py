@@ -54,7 +54,7 @@ default="hinge"
         for "sgd" from 1 / (steepness * max |x|^2) on, falling like 1 / sqrt(t) and in the end like 1 / (alpha t).
         "constant" is eta0, "invscaling" eta0 / sqrt(t), "optimal" 1 / (alpha (t0 + t)) as in SGDClassifier.
     eta0 : float, default=None
-        The first step of "constant" and "invscaling"; None finds one that cannot overshoot.
+        The first step of "constant" and "invscaling", and of "auto" for "sgd"; None finds one that cannot overshoot.
     average : bool, default=True
         Let sgd answer with the average of its weights, where the t-th weigh t [2]_: less noise for nothing.
     shuffle : bool, default=True

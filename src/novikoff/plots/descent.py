@@ -51,7 +51,8 @@ class DescentDisplay:
 
     def __init__(self, traces: Mapping[str, Trace], optimum: float | None = None) -> None:
         if not traces or not all(isinstance(trace, Trace) and len(trace) for trace in traces.values()):
-            raise DataError("A descent is drawn from traces: pass the trace_ of fitted models, by name.")
+            raise DataError("A descent is drawn from traces: pass LinearClassifiers or LinearRegressors that fit has "
+                            "fitted, or the trace_ of each, by name.")  # fmt: skip
         self.traces = dict(traces)
         self.optimum = min(trace.objective.min() for trace in traces.values()) if optimum is None else optimum
 
@@ -93,7 +94,14 @@ class DescentDisplay:
         -------
         DescentDisplay
         """
-        return cls({name: model.trace_ for name, model in models.items()}, optimum).plot(ax)
+        traces: dict[str, Trace] = {}
+        for name, model in models.items():
+            found: Any = getattr(model, "trace_", None)
+            if isinstance(found, list):
+                traces |= {f"{name}: {label}": trace for label, trace in zip(model.classes_, found, strict=True)}
+            else:
+                traces[name] = found  # what is no trace is refused there
+        return cls(traces, optimum).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
         """Draw on two given axes, or in a new figure.
@@ -115,7 +123,10 @@ class DescentDisplay:
                                        strict=True):  # fmt: skip
             self._draw(panel, column)
             panel.set(xlabel=unit, ylabel="$F$ above its minimum", title=f"Descent by {column}")
-            log_axes(panel, "xy")
+            if any(len(lines[-1].get_xdata()) for lines in self.lines_.values()):
+                log_axes(panel, "xy")
+            else:
+                panel.text(0.5, 0.5, "one step to the minimum", transform=panel.transAxes, ha="center", color=GREY)
             panel.legend(fontsize="small")
         return self
 
