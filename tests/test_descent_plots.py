@@ -53,7 +53,25 @@ def test_one_model_and_many_classes(models):
     assert list(display.lines_) == ["0", "1", "2"]
 
 
+def test_one_step_to_the_minimum_leaves_nothing_to_draw(axes):
+    """Which a logarithmic axis would be an error for."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    display = nk.DescentDisplay.from_estimators({"newton": nk.LinearRegressor().fit(X, y)}, ax=axes)
+    display.figure_.draw_without_rendering()
+    assert "one step" in axes[0].texts[0].get_text()
+
+
+def test_many_classes_side_by_side():
+    X, y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
+    many = {"exact": nk.LinearClassifier("squared-hinge", "newton").fit(X, y)}
+    display = nk.DescentDisplay.from_estimators(many, ax=figure.Figure().subplots(1, 2))
+    assert list(display.lines_) == ["exact: 0", "exact: 1", "exact: 2"]
+
+
 def test_what_cannot_be_drawn(models):
+    with pytest.raises(DataError, match="from traces"):
+        nk.DescentDisplay.from_estimators({"no trace": nk.Perceptron()})
     with pytest.raises(DataError, match="two panels"):
         nk.DescentDisplay.from_estimators(models, ax=[figure.Figure().subplots()])
     with pytest.raises(DataError, match="from traces"):

@@ -294,3 +294,17 @@ def test_each_candidate_is_told(capsys):
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("[1/2] wrong=3: error 0.3, ")
     assert second == "[2/2] fails=True: told to fail"
+
+
+def test_what_could_not_be_tried_is_told():
+    X, y = noisy_labels(0)
+    found = nk.select(nk.LinearClassifier(solver="newton"), {"loss": ["hinge", "squared"]}, X, y)
+    assert "left out" in repr(found)
+    assert "curvature" in repr(found)
+    assert [trial.converged for trial in found.trials] == [False, True]
+
+
+def test_no_jobs_at_all_is_an_error():
+    X, y = noisy_labels(0)
+    with pytest.raises(DataError, match="n_jobs must be"):
+        nk.select(nk.LinearClassifier(), {"alpha": [1e-3]}, X, y, n_jobs=0)
