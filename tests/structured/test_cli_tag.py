@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -255,7 +256,20 @@ def test_apply_into_a_file(files, pos):
             ["learn", "{0}/chunks.txt", "--templates", "{0}/bad.tpl", "-o", "{0}/m.nk"],
             "bad.tpl:2: there is no 'sufix3' in 'sufix3[0]'. Columns: word, pos. Attributes: lower, shape",
         ),
-        (["learn", "{0}/chunks.txt", "--constraints", "ioe2", "-o", "{0}/m.nk"], "'B-NP' is not of the scheme 'ioe2'"),
+        (
+            ["learn", "{0}/chunks.txt", "--constraints", "ioe2", "-o", "{0}/m.nk"],
+            "chunks.txt:1: The tag 'B-NP' is not of the scheme 'ioe2'",
+        ),
+        (["learn", "{0}/late.conllu", "--constraints", "bio", "-o", "{0}/m.nk"], "late.conllu:8: the tag 'I-X', which"),
+        (["learn", "{0}/late.conllu", "--constraints", "bio", "--stream", "-o", "{0}/m.nk"], "late.conllu:8: the tag"),
+        (["learn", "{0}/chunks.txt", "--columns", "word,word,tag", "-o", "{0}/m.nk"], "--columns names 'word' twice"),
+        (["learn", "{0}/chunks.txt", "--use", "pos,pos", "-o", "{0}/m.nk"], "--use names 'pos' twice"),
+        (
+            ["learn", "{0}/es.conllu", "--use", "word,upos", "--column", "upos", "-o", "{0}/m.nk"],
+            "the column 'upos' holds the tags",
+        ),
+        (["inspect", "{0}/spam.nk"], "not a tagger. Try novikoff inspect."),
+        (["test", "{0}/spam.nk", "{0}/chunks.txt"], "not a tagger. Try novikoff test."),
         (["learn", "{0}/es.conllu", "--from", "{0}/chunk.nk", "-o", "{0}/m.nk"], "there is no column 'pos' for --use"),
     ],
 )
@@ -265,9 +279,104 @@ def test_what_is_wrong_is_one_line(files, pos, words, message):
     (files / "ragged.txt").write_text("a X\nb\n")
     (files / "latin.txt").write_bytes("a X\ncaf\xe9 X\n".encode("latin-1"))
     (files / "broken.conllu").write_text(CONLLU.replace("\n1\t", "\nthree\t", 1))
+    late = re.sub("VERB|PRON|ADP|INTJ", "O", CONLLU).replace("NOUN", "I-X")
+    (files / "late.conllu").write_text(late)
     (files / "bad.tpl").write_text("word[0]\nsufix3[0]\n")
     done("learn", files / "chunks.txt", "--templates", "chunk", "-o", files / "chunk.nk")
     nk.Perceptron().learn_one({"a": 1}, "x").save(files / "spam.nk")
     found = run(*(word.format(files) for word in words))
     assert found.exit_code in (1, 2), found.output
     assert message in found.output
+
+
+def words_of(found):
+    """Of each sentence that came out its words."""
+    return [[line.split("\t")[0] for line in part.split("\n")] for part in found.stdout.strip("\n").split("\n\n")]
+
+
+SENTENCES = [["He", "saw", "the", "dog"], ["Dogs", "bark", "."]]
+FORMS = {
+    "columns": CHUNKS,
+    "tabs": CHUNKS.replace(" ", "\t"),
+    "returns": CHUNKS.replace("\n", "\r\n"),
+    "untagged": re.sub(r" \S+$", "", CHUNKS, flags=re.M),
+    "words": re.sub(r" .*$", "", CHUNKS, flags=re.M),
+    "text": "He saw the dog\nDogs bark .\n",
+}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("learned", ["es.conllu", "chunks.txt"])
+def test_a_tagger_of_words_tells_columns_from_text(files, learned, form, piped):
+    done("learn", files / learned, "--use", "word", "-o", files / "w.nk")
+    (files / "in").write_bytes(FORMS[form].encode())
+    found = done("apply", files / "w.nk", *([] if piped else [files / "in"]), stdin=FORMS[form])
+    assert words_of(found) == SENTENCES
+    is_known = form == "text" or (learned == "chunks.txt" and form != "words")
+    assert ("taken for columns" in found.stderr) is not is_known
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "said"),
+    [
+        ("The dog barks .\n", [["The", "dog", "barks", "."]], ""),
+        ("The dog barks\n", [["The", "dog", "barks"]], "taken for text"),  # as many as columns, but no tag
+        ("Dogs NNS B-NP\n", [["Dogs"]], "taken for columns"),
+        ("a b c d\ne f g h\n", [["a", "b", "c", "d"], ["e", "f", "g", "h"]], "taken for text"),
+        ("a N\nb N\n", [["a", "b"]], "taken for columns, a token per line: word, pos. If"),
+        ("Yes\n", [["Yes"]], ""),
+    ],
+)
+def test_what_may_be_both_is_said(files, content, expected, said):
+    done("learn", files / "chunks.txt", "--use", "word", "-o", files / "w.nk")
+    found = done("apply", files / "w.nk", stdin=content)
+    assert words_of(found) == expected
+    assert said in found.stderr
+    assert bool(said) is bool(found.stderr)
+
+
+def test_a_ragged_line_among_columns_is_told(files):
+    done("learn", files / "chunks.txt", "--use", "word", "-o", files / "w.nk")
+    found = run("apply", files / "w.nk", stdin=CHUNKS * 3 + "He PRP\n")
+    assert found.exit_code == 1
+    assert "2 columns, but 3 in line 1" in found.output
+
+
+def test_a_tagger_of_columns_refuses_text(chunker):
+    for text in ("The dog barks .\n", "The dog\nIt barks all day .\n", "\nThe dog barks all day .\n"):
+        found = run("apply", chunker, stdin=text)
+        assert found.exit_code == 1
+        assert "this looks like text, but the tagger needs columns: word, pos;" in found.output
+        assert "--format columns" in found.output
+    assert "the tagger needs 2: word, pos" in run("apply", chunker, stdin="Hello\n").output
+    for form in ("columns", "tabs", "untagged"):
+        found = done("apply", chunker, stdin=FORMS[form])
+        assert (words_of(found), found.stderr) == (SENTENCES, "")
+
+
+def test_columns_are_known_by_the_names_they_had(files):
+    """The tags in the middle, and a column that is not used."""
+    (files / "mid.txt").write_text("x B-NP He PRP\ny B-VP ran VBD\n\nz O . .\n")
+    done("learn", files / "mid.txt", "--columns", "n,chunk,word,pos", "--column", "chunk", "--use", "word,pos",
+         "--templates", "chunk", "-o", files / "mid.nk")  # fmt: skip
+    assert done("test", files / "mid.nk", files / "mid.txt").stdout.startswith("3 of 3 tokens right")
+    expected = ["B-NP", "B-VP", "O"]
+    for text in ((files / "mid.txt").read_text(), "x He PRP\ny ran VBD\n\nz . .\n", "He PRP\nran VBD\n\n. .\n"):
+        out = done("apply", files / "mid.nk", stdin=text).stdout
+        assert [line.split("\t")[-1] for line in out.split("\n") if line] == expected
+
+
+def test_the_column_of_the_tags_is_remembered(files):
+    done("learn", files / "es.conllu", "--column", "xpos", "--use", "word,lemma", "-o", files / "x.nk")
+    assert done("test", files / "x.nk", files / "es.conllu").stdout.startswith("5 of 5 tokens right")
+    assert done("apply", files / "x.nk", files / "es.conllu").stdout == CONLLU + "\n"
+    assert "\tV\tV\t" in done("apply", files / "x.nk", files / "es.conllu", "--column", "upos").stdout
+    done("learn", files / "es.conllu", "--from", files / "x.nk", "-o", files / "y.nk")
+    tagger = nk.load(files / "y.nk")
+    assert sorted(tagger.tags_) == ["A", "I", "N", "P", "V"], "it went on with the same column"
+    assert (tagger.files.format, tagger.files.tag) == ("conllu", "xpos")
+    tagger.files = None  # as in a file from before
+    tagger.save(files / "old.nk")
+    assert nk.load(files / "old.nk").files is None
+    assert "\tV\tV\t" in done("apply", files / "old.nk", files / "es.conllu").stdout

@@ -9,6 +9,7 @@ from test_tagger import corpora, parted
 import novikoff as nk
 from novikoff.errors import DataError, ModelFileError
 from novikoff.store import Section, read, write
+from novikoff.structured.columns import FileColumns
 
 
 def assert_same(one, other):
@@ -73,13 +74,16 @@ def trained():
 
 def test_everything_comes_back(tmp_path):
     tagger = trained()
+    tagger.files = FileColumns("columns", ("word", "pos", "tag"), "tag")
     tagger.save(tmp_path / "t.nk")
     again = nk.load(tmp_path / "t.nk")
     assert isinstance(again, nk.SequenceTagger)
     assert again.heaviest() == tagger.heaviest()
     assert again.transitions() == tagger.transitions()
     assert (again.columns_, again.max_iter, repr(again)) == (tagger.columns_, 3, repr(tagger))
+    assert again.files == tagger.files
     assert again.fit([[("c", "N")]], [["Z"]]).tags_ == ["Z"]
+    assert again.files is None
 
 
 def test_functions_are_given_again(tmp_path):
@@ -135,6 +139,10 @@ def spoil_fact(*path, value):
         spoil_fact("parameters", "max_iter", value=-1),
         spoil_fact("columns", value=[]),
         spoil_fact("passes", value="many"),
+        spoil_fact("files", value=7),
+        spoil_fact("files", value={"format": "xml", "names": ["tag"], "tag": "tag"}),
+        spoil_fact("files", value={"format": "columns", "names": ["word"], "tag": "tag"}),
+        spoil_fact("files", value={"format": "columns", "names": [1, "tag"], "tag": "tag"}),
     ],
 )
 def test_a_spoilt_file_is_refused(tmp_path, spoil):

@@ -10,6 +10,7 @@ import click
 
 from novikoff.cli.options import require_apart
 from novikoff.cli.tag_files import format_option, load_tagger, model_argument
+from novikoff.cli.tag_reading import names_in, settle_format
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
@@ -23,19 +24,24 @@ __all__ = ["apply"]
 @click.argument("files", nargs=-1)
 @click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Where to write them.  [default: the standard output]")  # fmt: skip
-@click.option("--column", default="upos", show_default=True, metavar="NAME", help="Where CoNLL-U gets the tags.")
+@click.option("--column", metavar="NAME", help="Where CoNLL-U gets the tags.  [default: where the tagger had them when "
+              "it learned, or upos]")  # fmt: skip
 @format_option
-def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str, format: str | None) -> None:
+def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str | None, format: str | None) -> None:
     """Tag the sentences of files or a pipe.
 
     Text has a sentence per line; what comes out is a token per line with its tag, and an empty line after each
     sentence. Columns get their tag as the last one. In CoNLL-U the tags replace what was in one column; all else stays.
     Sentences are answered as they come, and memory does not grow with the files.
+
+    Without --format, lines are columns if nearly all have as many cells, and tabs, or empty lines between sentences, or
+    the columns of the files that the tagger has learned from, with or without their tags; otherwise they are text.
+    Where both may be, it says which. A tagger that needs more than words refuses text.
     """
     from novikoff.files import opened_whole
 
     require_apart({"--output": output}, [model, *files])
-    texts = _tagged(load_tagger(model), files or ("-",), column, format)
+    texts = _tagged(load_tagger(model, "predict"), files or ("-",), column, format)
     if output is None:
         for text in texts:
             click.echo(text)  # which flushes: who feeds a pipe may be waiting for the answer
@@ -45,24 +51,28 @@ def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str,
             file.write(f"{text}\n".encode())
 
 
-def _tagged(tagger: SequenceTagger, files: Sequence[str], column: str, format: str | None) -> Iterator[str]:
+def _tagged(tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None) -> Iterator[str]:
     """The sentences with their tags, some at a time, as text without its last line feed."""
     from novikoff.structured.columns import SentenceFile
 
     for name in files:
-        is_text = format is None and len(tagger.columns_) == 1 and not name.endswith((".conllu", ".conllu.gz"))
-        with SentenceFile(name, format="text" if is_text else format) as file:
+        with SentenceFile(name, format=format) as file:
+            if format is None:
+                settle_format(file, tagger)
             for block in file.blocks():
                 yield "\n".join(_lines(tagger, file, block, column))
 
 
-def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], column: str) -> Iterator[str]:
+def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], column: str | None) -> Iterator[str]:
     from novikoff.structured.columns import CONLLU
 
-    is_conllu = file.format == "conllu"
-    names = CONLLU if is_conllu else tagger.columns_
-    used, at = [_place(file, name, names) for name in tagger.columns_], _place(file, column, CONLLU) if is_conllu else 0
-    words = [_words(file, sentence, used) for sentence in block]
+    is_conllu, at = file.format == "conllu", 0
+    width = next((len(sentence.rows[0]) for sentence in block if sentence.rows), 0)
+    names = CONLLU if is_conllu else tagger.columns_ if file.format == "text" else names_in(tagger, width)
+    used = [_place(file, name, names) for name in tagger.columns_]
+    if is_conllu:
+        at = _place(file, column or _column_of(tagger, CONLLU), CONLLU)
+    words = [_words(file, sentence, used, tagger.columns_) for sentence in block]
     for sentence, own in zip(block, tagger.predict(words), strict=True):
         if is_conllu:
             for line, token in sentence.lines:
@@ -73,11 +83,16 @@ def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], co
         yield ""
 
 
-def _words(file: SentenceFile, sentence: Read, used: Sequence[int]) -> list[tuple[str, ...]]:
+def _column_of(tagger: SequenceTagger, names: Sequence[str]) -> str:
+    """The column of the tags in the files that the tagger has learned from, if these have it as well."""
+    return tagger.files.tag if tagger.files is not None and tagger.files.tag in names else "upos"
+
+
+def _words(file: SentenceFile, sentence: Read, used: Sequence[int], needed: Sequence[str]) -> list[tuple[str, ...]]:
     width = len(sentence.rows[0]) if sentence.rows else 0  # the same in all rows: the file has been checked
     if sentence.rows and width <= max(used):
         raise click.ClickException(f"{file.name}:{sentence.line}: {width} {'column' if width == 1 else 'columns'}, but "
-                                   f"the tagger needs {max(used) + 1}.")  # fmt: skip
+                                   f"the tagger needs {max(used) + 1}: {', '.join(needed)}.")  # fmt: skip
     return [tuple([row[k] for k in used]) for row in sentence.rows]
 
 

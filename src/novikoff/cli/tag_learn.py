@@ -18,6 +18,7 @@ from novikoff.errors import NovikoffError
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
+    from novikoff.structured.columns import FileColumns
     from novikoff.structured.outcome import Outcome
 
 __all__ = ["learn"]
@@ -67,10 +68,10 @@ def learn(
     tagger = _tagger(start, chosen)
     if start is not None:
         use = use or ",".join(tagger.columns_)
-    choices = {"column": column, "columns": columns, "use": use}
+    choices = {"column": column, "columns": columns, "use": use, "known": tagger.files}
     tagger.max_iter = passes
     held_out = None if dev is None else read_all([dev], format, **choices)
-    run = _Run(tagger, output, held_out, is_new=start is None)
+    run = _Run(tagger, output, held_out, is_new=start is None, files=tagger.files if column is None else None)
     run.go(run.in_passes(files, passes, format, choices) if stream else run.in_memory(files, format, choices), passes)
 
 
@@ -84,18 +85,20 @@ def _tagger(start: Path | None, chosen: dict[str, Any]) -> SequenceTagger:
     given = [name for name in chosen if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if given:
         raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new tagger; {start} keeps its own.")
-    return load_tagger(start)
+    return load_tagger(start, "learn")
 
 
 class _Run:
     """Learns pass by pass, says how it goes, and sees to it that the model is written."""
 
     def __init__(
-        self, tagger: SequenceTagger, output: Path, held_out: tuple[Layout, Corpus] | None, *, is_new: bool
-    ) -> None:
+        self, tagger: SequenceTagger, output: Path, held_out: tuple[Layout, Corpus] | None, *, is_new: bool,
+        files: FileColumns | None,
+    ) -> None:  # fmt: skip
         self.tagger, self.output, self.held_out, self.is_new = tagger, output, held_out, is_new
         self.whole = InterruptedBetween()
         self.done = 0  # passes
+        self.files = files
         self.best, self.best_score = 0, -1.0  # of them, by what is held out
         self.began = self.saved = time.monotonic()
 
@@ -103,7 +106,7 @@ class _Run:
         self, files: tuple[str, ...], format: str | None, choices: dict[str, Any]
     ) -> Iterator[tuple[int, int]]:
         """Learn from all sentences, read once; yields the mistakes of each pass, and how many sentences it had."""
-        layout, (X, y) = read_all(files, format, **choices)
+        layout, (X, y) = read_all(files, format, constraints=self.tagger.constraints, **choices)
         self._fit_in(layout)
         n = len(X)
         say(f"{n:,} sentences, {sum(map(len, X)):,} tokens; tags in column {layout.tag_name}, templates see "
@@ -123,7 +126,7 @@ class _Run:
         """The same, reading the files in each pass, so that they need not fit into memory."""
         for _ in range(passes):
             mistakes = examples = 0
-            for layout, (X, y) in parts_of(files, format, **choices):
+            for layout, (X, y) in parts_of(files, format, constraints=self.tagger.constraints, **choices):
                 self._fit_in(layout)
                 before = self.tagger.ledger_.mistakes if self.tagger.is_fitted else 0
                 with self.whole:
@@ -134,6 +137,7 @@ class _Run:
 
     def _fit_in(self, layout: Layout) -> None:
         """Refuse files whose columns are not those of the tagger or of what is held out."""
+        self.files = self.files or layout.remembered
         if self.is_new and self.tagger.columns is None:
             self.tagger.columns = tuple(layout.used_names)
         if self.held_out is not None and self.held_out[0].used_names != layout.used_names:
@@ -156,7 +160,7 @@ class _Run:
         if not self._has_learned():
             raise Interrupted("Stopped before anything was learned.")
         if not self.best:
-            self.tagger.save(self.output)
+            self._save()
         if stop is not None:
             raise self._stopped(stop, passes)
         kept = f"Pass {self.best} is kept. " if self.best else ""
@@ -180,14 +184,18 @@ class _Run:
             line += f"  {_scores(found)}"
             if score > self.best_score:
                 self.best, self.best_score = self.done, score
-                self.tagger.save(self.output)
+                self._save()
         else:
             self._save_now_and_then()
         say(line)
 
+    def _save(self) -> None:
+        self.tagger.files = self.files
+        self.tagger.save(self.output)
+
     def _save_now_and_then(self) -> None:
         if self.held_out is None and time.monotonic() - self.saved > _CHECKPOINT:
-            self.tagger.save(self.output)
+            self._save()
             self.saved = time.monotonic()
 
     def _stopped(self, stop: BaseException, passes: int) -> click.ClickException:

@@ -31,8 +31,9 @@ def test(
     """
     from novikoff.structured.outcome import outcome_of
 
-    tagger = load_tagger(model)
-    _, (X, y) = read_all(files, format, use=use or ",".join(tagger.columns_), **choices)
+    tagger = load_tagger(model, "test")
+    use = use or ",".join(tagger.columns_)
+    _, (X, y) = read_all(files, format, use=use, known=tagger.files, **choices)
     found = outcome_of(tagger, X, y)
     click.echo(json.dumps(found.facts(), indent=2) if as_json else "\n".join(_report(found, set(tagger.tags_))))
 
@@ -72,7 +73,7 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
 
     Its account of mistakes, and by name the features and pairs of tags that weigh most.
     """
-    tagger = load_tagger(model)
+    tagger = load_tagger(model, "inspect")
     heaviest = tagger.heaviest(top)
     pairs, triples = (_largest(weights, top) for weights in (tagger.transitions(), tagger.triples()))
     if as_json:

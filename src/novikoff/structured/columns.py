@@ -21,14 +21,30 @@ from novikoff.errors import DataError
 from novikoff.streams.lines import require_text
 from novikoff.streams.sources import Source, open_source
 
-__all__ = ["CONLLU", "FORMATS", "Read", "SentenceFile"]
+__all__ = ["CONLLU", "FORMATS", "FileColumns", "Read", "SentenceFile", "cells_of"]
 
 FORMATS = ("columns", "conllu", "text")
 CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 _ID = re.compile(r"[1-9][0-9]*\Z")
 _NO_TOKEN = re.compile(r"(?:[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[0-9]+)\Z")
+_SAMPLE = 1 << 16  # bytes to tell a format by
 _DOCUMENT = "-DOCSTART-"  # CoNLL-2003's line between two documents
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """What the files were like that a tagger has learned from: their format, the names of all columns, and that of the
+    tags."""
+
+    format: str
+    names: tuple[str, ...]
+    tag: str
+
+    @property
+    def without_tag(self) -> tuple[str, ...]:
+        """The names of the columns in a file that is yet to be tagged."""
+        return tuple(name for name in self.names if name != self.tag)
 
 
 @dataclass
@@ -81,6 +97,12 @@ class SentenceFile:
     def __exit__(self, *error: object) -> None:
         self._source.close()
 
+    def first_lines(self) -> list[str]:
+        """The lines at the front, those that are there without waiting for more than one; they will be read again."""
+        text = self._source.peek_line()[:_SAMPLE]
+        whole = text.rpartition(b"\n")[0] or text  # the last one may be cut
+        return whole.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
+
     def __iter__(self) -> Iterator[Read]:
         return chain.from_iterable(self.blocks())
 
@@ -113,7 +135,7 @@ class SentenceFile:
         if self.format == "conllu":
             row = self._conllu_row(number, line)
         else:
-            row = _row(line.split("\t") if "\t" in line else line.split())
+            row = _row(cells_of(line))
             self._require_width(number, row)
         sentence.lines.append((line, None if row is None else len(sentence.rows)))
         if row is not None:
@@ -141,6 +163,11 @@ class SentenceFile:
             raise DataError(f"{self.name}:{number}: {len(row)} {'column' if len(row) == 1 else 'columns'}, but "
                             f"{self._width[0]} in line {self._width[1]}. Each token needs all of them, and sentences "
                             "an empty line between them.")  # fmt: skip
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a line of columns."""
+    return line.split("\t") if "\t" in line else line.split()
 
 
 def _row(cells: list[str]) -> tuple[str, ...]:

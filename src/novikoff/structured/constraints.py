@@ -11,7 +11,7 @@ All schemes are two small tables: what a tag must follow, and what must follow i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,14 +92,35 @@ def _parted(scheme: str, tag: Any) -> tuple[str, str]:
     return tag[0], tag[2:]
 
 
-def require_allowed(scheme: str | None, known: Sequence[Any], starts: np.ndarray, tags: Sequence[Any]) -> None:
-    """Refuse sentences whose tags a scheme bars; `known` are tags met before."""
+def require_allowed(
+    scheme: str | None, known: Sequence[Any], starts: np.ndarray, tags: Sequence[Any],
+    place: Callable[[int, int], str] | None = None,
+) -> None:  # fmt: skip
+    """Refuse sentences whose tags a scheme bars; `known` are tags met before. `place` says where a token of a sentence
+    is to be found, for who does not count them from 0."""
     if scheme is None:
         return
+    if place is not None:
+        _require_of(scheme, starts, tags, place)
     codes = {tag: code for code, tag in enumerate(dict.fromkeys([*known, *tags]))}
     fault = bars_for(scheme, list(codes)).first_fault(starts, np.array([codes[tag] for tag in tags], np.int64))
     if fault is not None:
-        sentence = int(np.searchsorted(starts, fault, "right")) - 1
-        raise DataError(f"Token {fault - int(starts[sentence])} of sentence {sentence} has the tag {tags[fault]!r}, "
-                        f"which the scheme {scheme!r} does not allow there. Correct it, or learn without "
-                        "constraints.")  # fmt: skip
+        sentence, token = _at(starts, fault)
+        where = f"Token {token} of sentence {sentence} has" if place is None else f"{place(sentence, token)}:"
+        raise DataError(f"{where} the tag {tags[fault]!r}, which the scheme {scheme!r} does not allow there. Correct "
+                        "it, or learn without constraints.")  # fmt: skip
+
+
+def _require_of(scheme: str, starts: np.ndarray, tags: Sequence[Any], place: Callable[[int, int], str]) -> None:
+    """Refuse tags that are not of the scheme wherever they are, and say where the first is."""
+    for tag in dict.fromkeys(tags):
+        try:
+            _parted(scheme, tag)
+        except DataError as error:
+            raise DataError(f"{place(*_at(starts, tags.index(tag)))}: {error}") from error
+
+
+def _at(starts: np.ndarray, number: int) -> tuple[int, int]:
+    """The sentence of a token, and its number in it."""
+    sentence = int(np.searchsorted(starts, number, "right")) - 1
+    return sentence, number - int(starts[sentence])

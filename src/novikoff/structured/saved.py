@@ -2,6 +2,8 @@
 
     parameters  what the constructor was given; the lines of the templates as they were
     tags        the tags met, in order; columns, their names
+    files       of the files it has learned from the .format, the .names of all columns, and that of the tags (.tag);
+                not there if it has not learned from files
     words       the words of the training sentences, and which of them were in the first column (.known)
     features    of each row its hash (.keys) and what it was made of (.origins); none of these with hash_bits but .keys
     weights     of each row how many tags have weights (.sizes), and for each the tag (.tags), w (.now) and u (.moments)
@@ -25,6 +27,7 @@ from novikoff.errors import DataError
 from novikoff.kernels.chains import LOGGED, ROWS
 from novikoff.structured.attributes import Attribute
 from novikoff.structured.chain import Chain
+from novikoff.structured.columns import FORMATS, FileColumns
 from novikoff.structured.constraints import bars_for
 from novikoff.structured.templates import TemplateSource
 
@@ -51,6 +54,9 @@ def save(tagger: SequenceTagger, path: str | os.PathLike[str]) -> None:
     parameters.facts |= {"templates": list(tagger.templates.lines), "name": tagger.templates.name,
                          "attributes": sorted(tagger.attributes)}  # fmt: skip
     root.facts["columns"] = list(tagger.columns_)
+    if tagger.files is not None:
+        files = root.open("files")
+        files.facts |= {"format": tagger.files.format, "names": list(tagger.files.names), "tag": tagger.files.tag}
     store.put_values(root.open("tags"), tagger.tags_)
     if tagger.hash_bits is None:
         words = root.open("words")
@@ -100,6 +106,8 @@ def taken(root: Section, path: str | os.PathLike[str], attributes: Mapping[str, 
         tagger._begin(tuple(columns), tagger._made(columns))
     except DataError as error:
         root.fail(f"its templates are not sound: {error}", error)
+    if "files" in root.facts:
+        tagger.files = _files(root.part("files"))
     tagger.tags_ = store.take_values(root.part("tags"))
     tagger._codes = {tag: code for code, tag in enumerate(tagger.tags_)}
     root.require(len(tagger._codes) == len(tagger.tags_), "it has a tag twice")
@@ -107,6 +115,13 @@ def taken(root: Section, path: str | os.PathLike[str], attributes: Mapping[str, 
         _take_words(root.part("words"), tagger)
     _take_chain(root, tagger)
     return tagger
+
+
+def _files(section: Section) -> FileColumns:
+    format, names, tag = section.fact("format", str), section.fact("names", list), section.fact("tag", str)
+    section.require(format in FORMATS, f"the format is {format!r}")
+    section.require(all(type(name) is str for name in names) and tag in names, f"names is {names!r}")
+    return FileColumns(format, tuple(names), tag)
 
 
 def _empty(root: Section, path: str | os.PathLike[str], attributes: Mapping[str, Attribute] | None) -> SequenceTagger:

@@ -113,6 +113,7 @@ class SequenceTagger(Tagging):
         self._program = self._chain = self._answer = None
         self._names = self.columns or ()
         self._n_kept, self._is_known = 0, np.zeros(0, bool)
+        self.files = None
 
     # -- learning
 

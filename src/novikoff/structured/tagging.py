@@ -12,6 +12,7 @@ from novikoff.errors import DataError
 from novikoff.structured.account import SentenceLedger
 from novikoff.structured.answering import Answer
 from novikoff.structured.chain import Chain
+from novikoff.structured.columns import FileColumns
 from novikoff.structured.features import Program
 from novikoff.structured.parameters import whole
 from novikoff.structured.sentences import Sentence, Tokens, as_list, flat_tags, tokens_of
@@ -42,6 +43,7 @@ class Tagging:
     _n_kept: int  # words of training sentences, which features are named by
     _is_known: np.ndarray  # of those, whether they were in the first column
     _answer: tuple[tuple[int, str], Answer] | None
+    files: FileColumns | None  # what it has learned from; None if not from files
 
     def predict(self, sentences: Iterable[Sentence]) -> list[list[Any]]:
         """The tags of every sentence."""
