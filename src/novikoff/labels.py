@@ -29,6 +29,7 @@ def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray
         if not matches.all():
             if classes is not None:
                 unknown = y[np.argmin(matches)]
+                unknown = unknown.item() if isinstance(unknown, np.generic) else unknown
                 raise DataError(f"The label {unknown!r} in y is not one of the classes {classes.tolist()!r}.")
             found, codes = np.unique(y, return_inverse=True)
     except TypeError as error:

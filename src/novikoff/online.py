@@ -187,7 +187,10 @@ class StreamModel:
         """Read a model that `save` has written; it goes on as if it had never stopped, to the last bit."""
         kind, root = read(path)
         if kind != KIND:
-            raise ModelFileError(f"{os.fspath(path)} holds a learner of kind {kind!r}: open it with nk.load in Python.")
+            how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
+            raise ModelFileError(
+                f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}."
+            )
         return cls.taken(root, path)
 
     @classmethod
