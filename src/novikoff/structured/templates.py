@@ -32,6 +32,7 @@ _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
 _FARTHEST = 1000  # tokens: anything beyond is a slip
 
 _AROUND = "word[-2]; word[-1]; word[0]; word[1]; word[2]; word[-1]+word[0]; word[0]+word[1]"
+_AFFIXES = "suffix1[0]; suffix2[0]; suffix3[0]; suffix4[0]; prefix1[0]; prefix2[0]; prefix3[0]; prefix4[0]"
 _POS_AROUND = (
     "pos[-2]; pos[-1]; pos[0]; pos[1]; pos[2]; pos[-2]+pos[-1]; pos[-1]+pos[0]; pos[0]+pos[1]; pos[1]+pos[2]; "
     "pos[-2]+pos[-1]+pos[0]; pos[-1]+pos[0]+pos[1]; pos[0]+pos[1]+pos[2]"
@@ -39,12 +40,13 @@ _POS_AROUND = (
 
 SETS: dict[str, tuple[str, ...]] = {
     # Chosen on the development set of the English Web Treebank, never on its test set.
-    "pos": (
-        "word[0]", "lower[0]", "lower[-2]", "lower[-1]", "lower[1]", "lower[2]", "lower[-1]+lower[0]",
-        "lower[0]+lower[1]", "suffix1[0]", "suffix2[0]", "suffix3[0]", "suffix4[0]", "prefix1[0]", "prefix2[0]",
-        "prefix3[0]", "prefix4[0]", "suffix3[-1]", "suffix3[1]", "suffix3[-1]+suffix3[0]", "suffix3[0]+suffix3[1]",
-        "shape[0]", "shape[-1]", "shape[1]", "shape[-1]+shape[0]", "shape[0]+shape[1]", "shape[0]+suffix2[0]",
-    ),  # fmt: skip
+    "pos": tuple(
+        (
+            "word[0]; lower[0]; lower[-2]; lower[-1]; lower[1]; lower[2]; lower[-1]+lower[0]; lower[0]+lower[1]; "
+            f"{_AFFIXES}; suffix3[-1]; suffix3[1]; suffix3[-1]+suffix3[0]; suffix3[0]+suffix3[1]; "
+            "shape[0]; shape[-1]; shape[1]; shape[-1]+shape[0]; shape[0]+shape[1]; shape[0]+suffix2[0]"
+        ).split("; ")
+    ),
     "chunk": tuple(
         (
             f"{_AROUND}; {_POS_AROUND}; lower[0]; suffix3[0]; suffix2[0]; word[0]+pos[0]; word[-1]+pos[0]; "
