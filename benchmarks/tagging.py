@@ -1,9 +1,10 @@
 """Taggers: against CRFsuite's averaged perceptron on CoNLL-2000 chunks, and NLTK's tagger on the English Web Treebank.
 
 Both read their sentences from $NOVIKOFF_DATA, a folder with conll2000/ and en_ewt/. The peers take many seconds to
-train, so they do it once; ours is the best of several, and so is tagging on both sides, in turns. Times are the
-processor's, of one thread on either side, so that what else the machine does counts little; from sentences in memory to
-a model, what a user waits for: features are made on both sides. Without the data or a peer, a line says so instead.
+train, so both sides do it once, ours after a first time that compiles; tagging is the best of several, in turns, as
+many for each side. Times are the processor's, of one thread on either side, so that what else the machine does counts
+little; from sentences in memory to a model, what a user waits for: features are made on both sides. Without the data
+or a peer, a line says so instead.
 
 Memory is that of training: how much a fresh process has grown at its peak, sentences included, over what it had after
 training on a single sentence, which loads the code of either library. The whole process is told besides.
@@ -28,12 +29,17 @@ from novikoff.structured.outcome import Outcome, outcome_of
 from novikoff.structured.spans import SpanCounts
 
 PASSES = 10
+_IN_A_TURN = 3
 
 # Those of CRFsuite's own example for this task, and of the figures in its documentation.
 _WORDS = ["word[-2]", "word[-1]", "word[0]", "word[1]", "word[2]", "word[-1]+word[0]", "word[0]+word[1]"]
 _POS = ["pos[-2]", "pos[-1]", "pos[0]", "pos[1]", "pos[2]"]
 _PAIRS = ["pos[-2]+pos[-1]", "pos[-1]+pos[0]", "pos[0]+pos[1]", "pos[1]+pos[2]"]
 NINETEEN = [*_WORDS, *_POS, *_PAIRS, "pos[-2]+pos[-1]+pos[0]", "pos[-1]+pos[0]+pos[1]", "pos[0]+pos[1]+pos[2]"]
+
+# Of each template its cells: whether in the second column, and how many tokens on.
+_CELLS = {name: [(cell.startswith("pos"), int(cell.partition("[")[2][:-1])) for cell in name.split("+")]
+          for name in NINETEEN}  # fmt: skip
 
 Corpus = tuple[list[list[Any]], list[list[str]]]
 
@@ -68,12 +74,10 @@ def _some(corpus: Corpus, n: int) -> Corpus:
 
 def _crfsuite_features(sentence: list[tuple[str, str]]) -> list[list[str]]:
     """The same templates as CRFsuite's users write them: names of features, as text."""
-    parts = [[(cell.partition("[")[0] == "pos", int(cell.partition("[")[2][:-1])) for cell in name.split("+")]
-             for name in NINETEEN]  # fmt: skip
     found = []
     for i in range(len(sentence)):
         own = []
-        for name, cells in zip(NINETEEN, parts, strict=True):
+        for name, cells in _CELLS.items():
             values = [sentence[i + at][column] if 0 <= i + at < len(sentence) else f"_B{at}" for column, at in cells]
             own.append(f"{name}={'|'.join(values)}")
         found.append(own)
@@ -114,7 +118,7 @@ def chunking(options: Options) -> list[Line]:
 def _against_crfsuite(work: str, peer: str, train: Corpus, test: Corpus, options: Options) -> Iterator[Line]:
     tokens = sum(map(len, test[0]))
     tagger = _ours(train, NINETEEN)
-    ours = _best_of(lambda: _ours(train, NINETEEN), options.repeats)
+    ours = _once(lambda: _ours(train, NINETEEN))
     score = _f1(test[1], tagger.predict(test[0]))
     try:
         import pycrfsuite
@@ -199,7 +203,7 @@ def parts_of_speech(options: Options) -> list[Line]:
         return _skipped(work, peer, at_least(30), "set NOVIKOFF_DATA to a folder with en_ewt/")
     train, test = _some(corpora[0], options.size(10**9, 500)), corpora[1]
     tagger = _ours(train, "pos")
-    ours = _best_of(lambda: _ours(train, "pos"), options.repeats)
+    ours = _once(lambda: _ours(train, "pos"))
     found = outcome_of(tagger, *test)
     lines = list(_file_of(tagger, "UPOS of EWT"))
     try:
@@ -233,14 +237,11 @@ def _once(work: Callable[[], Any]) -> float:
     return time.process_time() - start
 
 
-def _best_of(work: Callable[[], Any], repeats: int) -> float:
-    return min(_once(work) for _ in range(repeats))
-
-
 def _in_turns(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int = 5) -> tuple[float, float]:
-    """The shortest time of each, one after the other, so that both meet the same machine. Theirs takes a second, and
-    ours so little that what the other has left in the caches would count: so it goes several times each turn."""
-    times = [(_once(theirs), _best_of(ours, 5)) for _ in range(turns)]
+    """The shortest time of each, in turns, so that both meet the same machine; each goes several times in a turn, so
+    that what the other has left in the caches does not count."""
+    times = [(min(_once(theirs) for _ in range(_IN_A_TURN)), min(_once(ours) for _ in range(_IN_A_TURN)))
+             for _ in range(turns)]  # fmt: skip
     return min(theirs for theirs, _ in times), min(ours for _, ours in times)
 
 
