@@ -1,9 +1,9 @@
-"""Sums over rows that gradients and Hessians of hinge losses are made of.
+"""Sums over rows that gradients of hinge losses are made of; products with their Hessians are in descent.py.
 
 problem   minimise a function of the margins y_i <v, x_i> by conjugate gradients
 given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); v with the bias as its
           last entry; the constant coordinate, 1 or 0
-result    sum c_i x_i, or sum x_i <v, x_i> over chosen rows: each row is read once
+result    sum c_i x_i, each row read once; how fast a loss falls along a line
 source    Keerthi & DeCoste 2005 (Newton steps for the L2-SVM by conjugate gradients)
 """
 
@@ -11,48 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order
+from novikoff._jit import kernel
+from novikoff.kernels.additive import row_add
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
-
-
-@part
-def row_dot(data, indices, indptr, i, v):
-    """Return <v, x_i>."""
-    if data.ndim == 2:
-        s = 0.0
-        for j in range(data.shape[1]):
-            s += data[i, j] * v[j]
-        return s
-    else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], v)
-
-
-@part_in_order
-def sparse_dot(data, indices, lo, hi, v):
-    """Return <v, x> for the row stored at lo..hi-1."""
-    s0 = s1 = 0.0
-    p, end = _u(lo), _u(hi)
-    while p + _u(2) <= end:
-        s0 += data[p] * v[_u(indices[p])]
-        s1 += data[p + _u(1)] * v[_u(indices[p + _u(1)])]
-        p += _u(2)
-    if p < end:
-        s0 += data[p] * v[_u(indices[p])]
-    return s0 + s1
-
-
-@part
-def row_add(data, indices, indptr, i, c, out):
-    """out += c * x_i, the constant coordinate aside."""
-    if data.ndim == 2:
-        for j in range(data.shape[1]):
-            out[j] += c * data[i, j]
-    else:
-        p, end = _u(indptr[i]), _u(indptr[i + 1])
-        while p < end:
-            out[_u(indices[p])] += c * data[p]
-            p += _u(1)
 
 
 @kernel
@@ -60,25 +22,13 @@ def combine(data, indices, indptr, constant, c, out):
     """out = sum_i c_i (x_i, constant); rows with c_i = 0 are not read."""
     out[:] = 0.0
     last = 0.0
+    d = out.size - 1
+    down = out[:d]
     for i in range(c.size):
         if c[i] != 0.0:
-            row_add(data, indices, indptr, i, c[i], out)
+            row_add(data, indices, indptr, _u(i), c[i], down)
             last += c[i]
-    out[out.size - 1] = constant * last
-
-
-@kernel
-def curve(data, indices, indptr, constant, chosen, v, out):
-    """out = sum over chosen rows of (x_i, constant) <v, (x_i, constant)>."""
-    out[:] = 0.0
-    last = 0.0
-    offset = constant * v[v.size - 1]
-    for a in range(chosen.size):
-        i = _u(chosen[a])
-        s = row_dot(data, indices, indptr, i, v) + offset
-        row_add(data, indices, indptr, i, s, out)
-        last += s
-    out[out.size - 1] = constant * last
+    out[d] = constant * last
 
 
 @kernel

@@ -12,6 +12,7 @@ left out, to whole numbers, times one unit.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,16 +94,16 @@ def positive_null(matrix: list[list[int]]) -> list[fmpq] | None:
     return None if any(value < 0 for value in v) else v
 
 
-class RationalCorral:
+class RationalCorral(ABC):
     """Affinely independent points with positive weights that sum to 1, all rational, known by their inner products."""
 
     def __init__(self, rows: list[int], weights: list[fmpq]) -> None:
         self.rows, self.weights = rows, weights
         self._products: dict[tuple[int, int], fmpq] = {}
 
+    @abstractmethod
     def _inner(self, a: int, b: int) -> fmpq:
         """<z_a, z_b>."""
-        raise NotImplementedError
 
     def enter(self, row: int) -> None:
         """Add a row and walk to the nearest point of the new affine hull."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from novikoff.kernels import hinge
+from novikoff.kernels import descent, hinge
 from novikoff.theory import exact
 from novikoff.theory.points import Points
 
@@ -51,8 +51,9 @@ class Problem:
 
     def curve(self, chosen: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """sum over chosen rows z <z, direction> / R^2."""
-        rows, out = self.points.rows, np.empty(self.size)
-        hinge.curve(rows.data, rows.indices, rows.indptr, self.points.constant, chosen, direction / self.scale, out)
+        rows, out, bends = self.points.rows, np.empty(self.size), np.zeros(len(self.points))
+        bends[chosen] = 1.0
+        descent.curve(rows.data, rows.indices, rows.indptr, self.points.constant, bends, direction / self.scale, out)
         return out / self.scale
 
 
