@@ -187,9 +187,12 @@ class _ArraysOnly(pickle.Pickler):
         return "function" if isinstance(found, FunctionType) else None
 
 
-def standard_error(errors: np.ndarray) -> float:
-    """Of the mean of these."""
-    return float(np.std(errors, ddof=1) / math.sqrt(len(errors))) if len(errors) > 1 else math.nan
+def spread_of(shares: Sequence[float], n_rows: int) -> float:
+    """The standard error of the mean of shares of wrong rows, by how they differ; of a single one, by how a share of so
+    many rows would."""
+    if len(shares) > 1:
+        return float(np.std(shares, ddof=1) / math.sqrt(len(shares)))
+    return math.sqrt(shares[0] * (1.0 - shares[0]) / n_rows)
 
 
 def shown(parameters: Parameters) -> str:

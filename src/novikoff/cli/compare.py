@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.interrupting import Interrupted
-from novikoff.cli.options import Range, files_argument, reading, reading_options, rejects_option
+from novikoff.cli.options import feature_options, files_argument, reading, reading_options, rejects_option
 from novikoff.cli.printing import print_table
 
 if TYPE_CHECKING:
@@ -36,13 +36,7 @@ Examples:
 @click.option("--validation", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.2,
               show_default=True, help="The share of rows to hold out where there is no --test.")  # fmt: skip
 @click.option("--passes", type=click.IntRange(1), default=5, show_default=True, help="Of the perceptrons.")
-@click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised.")
-@click.option("--hash-bits", type=click.IntRange(1, 28), default=20, show_default=True,
-              help="The first 2^BITS names have a weight each; later ones share these.")  # fmt: skip
-@click.option("--ngrams", type=Range(), default="1-2", show_default=True,
-              help="How many words of a text make a feature; 0 for none.")  # fmt: skip
-@click.option("--char-ngrams", type=Range(), default="3-4", show_default=True,
-              help="How many characters of a text make a feature; 0 for none.")  # fmt: skip
+@feature_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of shuffling.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 @rejects_option
@@ -65,8 +59,10 @@ def compare(
     given = reading(options)
     held = Held.read(files, given, rejects)
     held.require_classes()
-    train, test = (held.blocks, Held.read(test_files, {"target": held.target, **given} if held.target else given).blocks
-                   ) if test_files else split(held.blocks, 1, validation, seed)[0]  # fmt: skip
+    if test_files:
+        train, test = held.blocks, Held.read(test_files, given, target=held.target).blocks
+    else:
+        train, test = split(held.blocks, 1, validation, seed)[0]
     features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)
     known, unknown = _encoded(train, test, features)
     warn_of_unknown(sorted(set(unknown[1].tolist()) - set(known[1].tolist())))

@@ -45,14 +45,18 @@ class Held:
             say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
 
     @classmethod
-    def read(cls, files: Sequence[str], options: dict[str, Any], rejects: Path | None = None) -> Held:
-        """Read files to the end, saying what their columns were taken for."""
+    def read(
+        cls, files: Sequence[str], options: dict[str, Any], rejects: Path | None = None, target: str | None = None
+    ) -> Held:
+        """Read files to the end, saying what their columns were taken for. The labels of tables are in the column
+        `target`, unless the options name another."""
         from novikoff.streams.opening import open_stream
 
         tell_of_compiling()
-        left_out, columns, blocks, target = LeftOut(rejects), Columns(), [], None
+        left_out, columns, blocks = LeftOut(rejects), Columns(), []
+        hints = {} if target is None else {"target": target}
         for file in files:
-            with open_stream(file, **options) as reader:
+            with open_stream(file, hints=hints, **options) as reader:
                 columns.say(reader)
                 target = getattr(reader, "target_name", None)
                 for block in reader:

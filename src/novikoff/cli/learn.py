@@ -13,8 +13,10 @@ from click.core import ParameterSource
 
 from novikoff.cli.interrupting import Interrupted, InterruptedBetween, Remembering, without
 from novikoff.cli.options import (
+    HYPOTHESES,
+    RULES,
     Duration,
-    Range,
+    feature_options,
     files_argument,
     reading,
     reading_options,
@@ -44,7 +46,6 @@ Examples:
 """
 
 _OF_THE_MODEL = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", "ngrams", "char_ngrams")
-_RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
 
 
 @click.command(cls=Remembering, epilog=_EPILOG)
@@ -54,17 +55,11 @@ _RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", 
 @click.option("--from", "start", metavar="MODEL", type=click.Path(path_type=Path),
               help="Go on from this model; rule and hypothesis are its own.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="With --from: pass over the rows of these files that it has read.")
-@click.option("--rule", type=click.Choice(_RULES), default="perceptron", show_default=True, help="How far to move.")
-@click.option("--hypothesis", type=click.Choice(["last", "averaged", "voted", "pocket"]), default="averaged",
+@click.option("--rule", type=click.Choice(RULES), default="perceptron", show_default=True, help="How far to move.")
+@click.option("--hypothesis", type=click.Choice(HYPOTHESES), default="averaged",
               show_default=True, help="Which weights answer.")  # fmt: skip
 @click.option("--no-intercept", is_flag=True, help="No constant besides the columns.")
-@click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised.")
-@click.option("--hash-bits", type=click.IntRange(1, 28), default=20, show_default=True,
-              help="The first 2^BITS names have a weight each; later ones share these.")  # fmt: skip
-@click.option("--ngrams", type=Range(), default="1-2", show_default=True,
-              help="How many words of a text make a feature; 0 for none.")  # fmt: skip
-@click.option("--char-ngrams", type=Range(), default="3-4", show_default=True,
-              help="How many characters of a text make a feature; 0 for none.")  # fmt: skip
+@feature_options
 @click.option("--passes", type=click.IntRange(1), default=1, show_default=True, help="How often to read the files.")
 @click.option("--rejects", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
               help="Where --bad-rows skip puts the rows it left out.  [default: MODEL.rejects]")  # fmt: skip

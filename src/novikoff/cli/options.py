@@ -12,9 +12,12 @@ import click
 
 __all__ = [
     "FORMATS",
+    "HYPOTHESES",
     "KINDS",
+    "RULES",
     "Duration",
     "Range",
+    "feature_options",
     "files_argument",
     "reading",
     "reading_options",
@@ -26,6 +29,8 @@ __all__ = [
 # The same as in novikoff.streams, which loads too much for --help.
 FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
 KINDS = ("number", "word", "text")
+RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
+HYPOTHESES = ("last", "averaged", "voted", "pocket")
 
 
 def _matching(ctx: click.Context, param: click.Parameter, patterns: tuple[str, ...]) -> list[str]:
@@ -97,6 +102,24 @@ class Range(click.ParamType):
         if not (0 < fewest <= most <= 8 or fewest == most == 0):
             self.fail(f"{value!r} is no range from 1 to 8. Write 2, 1-3, or 0 for none.", param, ctx)
         return fewest, most
+
+
+_FEATURES = (
+    click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised."),
+    click.option("--hash-bits", type=click.IntRange(1, 28), default=20, show_default=True,
+                 help="The first 2^BITS names have a weight each; later ones share these."),
+    click.option("--ngrams", type=Range(), default="1-2", show_default=True,
+                 help="How many words of a text make a feature; 0 for none."),
+    click.option("--char-ngrams", type=Range(), default="3-4", show_default=True,
+                 help="How many characters of a text make a feature; 0 for none."),
+)  # fmt: skip
+
+
+def feature_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say how columns become features."""
+    for option in reversed(_FEATURES):
+        command = option(command)
+    return command
 
 
 def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,16 @@ import click
 from click.core import ParameterSource
 
 from novikoff.cli.interrupting import Interrupted
-from novikoff.cli.options import Range, files_argument, reading, reading_options, rejects_option, require_apart
+from novikoff.cli.options import (
+    HYPOTHESES,
+    RULES,
+    Range,
+    files_argument,
+    reading,
+    reading_options,
+    rejects_option,
+    require_apart,
+)
 from novikoff.cli.printing import print_table
 from novikoff.cli.progress import say
 from novikoff.texts import many
@@ -31,10 +39,9 @@ Examples:
   novikoff select sms.txt --grid char-ngrams=0,2-3,3-5 --grid ngrams=1,1-2 -o sms.nk
 """
 
-_RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
 _KINDS: dict[str, click.ParamType] = {
-    "rule": click.Choice(_RULES),
-    "hypothesis": click.Choice(["last", "averaged", "voted", "pocket"]),
+    "rule": click.Choice(RULES),
+    "hypothesis": click.Choice(HYPOTHESES),
     "passes": click.IntRange(1),
     "intercept": click.BOOL,
     "scale": click.BOOL,
@@ -152,7 +159,7 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
 def _attempt(splits: list[Any]) -> Callable[[Candidate], Trial]:
     """What is done with each candidate."""
     from novikoff.cli.holding import errors_of, learned
-    from novikoff.selection import Trial, size_of, standard_error
+    from novikoff.selection import Trial, size_of, spread_of
 
     def attempt(candidate: Candidate) -> Trial:
         import numpy as np
@@ -167,8 +174,7 @@ def _attempt(splits: list[Any]) -> Callable[[Candidate], Trial]:
             train_wrong, train_rows = train_wrong + own[0], train_rows + own[1]
             size = max(size, size_of(model.model))
         error = float(np.mean(shares))
-        spread = standard_error(np.array(shares)) if len(splits) > 1 else math.sqrt(error * (1.0 - error) / rows)
-        return Trial(candidate, error, spread, train_wrong / train_rows, seconds, size)
+        return Trial(candidate, error, spread_of(shares, rows), train_wrong / train_rows, seconds, size)
 
     return attempt
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 from novikoff import store
 from novikoff.descent.files import KINDS, SavedLinear
@@ -22,33 +24,25 @@ def estimator_of(saved: store.Saved, path: str | os.PathLike[str]) -> Perceptron
     if saved.kind != "perceptron":
         raise ModelFileError(f"{os.fspath(path)} holds a learner of kind {saved.kind!r}, which this version of "
                              "novikoff cannot make.")  # fmt: skip
-    try:
-        found = Perceptron(**saved.parameters)
-        found._validate_params()
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error
-    found._model = saved.model
-    found.__dict__.update(saved.fitted)
-    return found
+    return _made(Perceptron, saved, path)
 
 
 def kernel_estimator_of(
     saved: SavedKernel, kind: str, path: str | os.PathLike[str]
 ) -> KernelPerceptron | KernelRegressor:
     """The same for kernel perceptrons and regressions."""
-    try:
-        found = (KernelRegressor if kind == REGRESSION else KernelPerceptron)(**saved.parameters)
-        found._validate_params()
-    except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error
-    found._model = saved.model
-    found.__dict__.update(saved.fitted)
-    return found
+    return _made(KernelRegressor if kind == REGRESSION else KernelPerceptron, saved, path)
 
 
 def linear_estimator_of(saved: SavedLinear, path: str | os.PathLike[str]) -> LinearClassifier | LinearRegressor:
     """The same for a linear model found by a descent."""
-    make = LinearClassifier if saved.kind == KINDS[0] else LinearRegressor
+    return _made(LinearClassifier if saved.kind == KINDS[0] else LinearRegressor, saved, path)
+
+
+def _made(
+    make: Callable[..., Any], saved: store.Saved | SavedKernel | SavedLinear, path: str | os.PathLike[str]
+) -> Any:
+    """An estimator with these parameters, and what it has learned."""
     try:
         found = make(**saved.parameters)
         found._validate_params()

@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from novikoff.errors import DataError
-from novikoff.selection import Parameters, Selection, Trial, choose, shown, size_of, standard_error
+from novikoff.selection import Parameters, Selection, Trial, choose, shown, size_of, spread_of
 
 __all__ = ["select"]
 
@@ -133,11 +133,8 @@ def _attempt(
         sizes.append(size_of(model))
         ends.append(getattr(model, "converged_", True))
     found = float(np.mean(errors))
-    if len(splits) > 1:
-        spread = standard_error(np.array(errors))
-    else:  # of a share of so many rows; of other errors one split says nothing
-        is_share = measure is _share_wrong
-        spread = math.sqrt(found * (1.0 - found) / len(splits[0][1])) if is_share else math.nan
+    says_something = len(splits) > 1 or measure is _share_wrong  # of other errors one split does not
+    spread = spread_of(errors, len(splits[0][1])) if says_something else math.nan
     return Trial(parameters, found, spread, float(np.mean(train_errors)), seconds, int(np.mean(sizes)), all(ends))
 
 
