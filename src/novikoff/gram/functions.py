@@ -23,7 +23,8 @@ import scipy.sparse as sp
 from novikoff._jit import rebuild
 from novikoff.errors import DataError, RuleError
 from novikoff.gram.points import Points
-from novikoff.kernels import dual
+from novikoff.gram.products import powers_of_dots
+from novikoff.kernels import gram
 
 __all__ = ["NAMES", "Potential", "UsersPotential", "resolve"]
 
@@ -106,18 +107,17 @@ class Potential:
         if self.name == "precomputed":
             return np.array(B.data[:, A.data[:, 0]].T, np.float64, order="C")
         if self.name in ("laplacian", "hamming"):
-            return self._of_distance(_compared(dual.manhattan if self.name == "laplacian" else dual.differing, A, B))
-        if self.name == "poly" and float(self.degree).is_integer() and min(A.width, B.width):
-            return _powers(_pieces(A, B), self.gamma, self.coef0, int(self.degree))
-        found = _dots(A, B)
+            return self._of_distance(_compared(gram.manhattan if self.name == "laplacian" else gram.differing, A, B))
+        if self.name == "poly" and float(self.degree).is_integer() and self.degree >= 1:
+            return powers_of_dots(A, B, self.gamma, self.coef0, int(self.degree))
         if self.name == "linear":
-            return found
+            return powers_of_dots(A, B)
+        found = powers_of_dots(A, B)
         if self.name == "rbf":
             return self._of_distance(_squared_distances(found, A, B))
-        if self.gamma != 1.0:
-            found *= self.gamma
+        found *= self.gamma
         found += self.coef0
-        return np.tanh(found, out=found) if self.name == "sigmoid" else _power(found, self.degree)
+        return np.tanh(found, out=found) if self.name == "sigmoid" else np.power(found, self.degree, out=found)
 
     def _of_distance(self, distances: np.ndarray) -> np.ndarray:
         distances *= -self.gamma
@@ -190,7 +190,7 @@ class UsersPotential:
 
     def _try_to_compile(self, A: np.ndarray) -> Callable[..., None] | None:
         try:
-            pairs = rebuild(dual.pairs, pair=self.function)
+            pairs = rebuild(gram.pairs, pair=self.function)
             pairs(A[:1], A[:1], np.empty((1, 1)))
         except Exception:  # numba has many ways to say that it does not know something; Python knows
             return None
@@ -218,37 +218,6 @@ def resolve(
                         "would change with every new name.")  # fmt: skip
     scale = 1.0 / max(1, n_features or 1) if gamma is None else float(gamma)
     return Potential(kernel, degree, 1.0 if kernel in _NO_GAMMA else scale, float(coef0), constant)
-
-
-def _dots(A: Points, B: Points) -> np.ndarray:
-    """<x, z> in double precision, or in single precision where that is exact."""
-    if A.kind == "sparse" or B.kind == "sparse":
-        return _sparse_dots(A.like("sparse").data, B.like("sparse").data)
-    if not min(A.width, B.width):
-        return A.data.astype(np.float64, copy=False) @ B.data.astype(np.float64, copy=False).T
-    return _powers(_pieces(A, B), 1.0, 0.0, 1)
-
-
-def _pieces(A: Points, B: Points) -> np.ndarray:
-    """Products of neighbouring columns, so few at a time that they are exact in single precision."""
-    width = min(A.width, B.width)
-    starts = range(0, A.data.shape[1], width)
-    pieces = np.empty((len(starts), len(A), len(B)), np.float32)
-    for piece, start in zip(pieces, starts, strict=True):
-        np.matmul(A.data[:, start : start + width], B.data[:, start : start + width].T, out=piece)
-    return pieces
-
-
-def _powers(pieces: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
-    """(gamma * sum of the pieces + coef0)^degree in double precision, in one go through memory."""
-    found = np.empty(pieces.shape[1:])
-    dual.powers(pieces, gamma, coef0, degree, found)
-    return found
-
-
-def _sparse_dots(A: Any, B: Any) -> np.ndarray:
-    shared = min(A.shape[1], B.shape[1])  # later columns were not known to one of them, and zero
-    return np.asarray((A[:, :shared] @ B[:, :shared].T).toarray(), np.float64)
 
 
 def _squared_norms(points: Points) -> np.ndarray:
@@ -282,19 +251,6 @@ def _filled(points: Points, other: Points) -> np.ndarray:
     full = np.zeros((len(points), wide))
     full[:, : points.data.shape[1]] = points.data.toarray()
     return full
-
-
-def _power(base: np.ndarray, degree: float) -> np.ndarray:
-    """base^degree in place; by squaring where the degree is whole: twenty times as fast as numpy's."""
-    if not float(degree).is_integer() or degree < 1:
-        return np.power(base, degree, out=base)
-    bits = bin(int(degree))[3:]
-    original = base.copy() if "1" in bits else base
-    for bit in bits:
-        base *= base
-        if bit == "1":
-            base *= original
-    return base
 
 
 def _number(value: Any, function: Callable[[Any, Any], Any]) -> float:

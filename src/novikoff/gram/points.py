@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.kernels import dual
+from novikoff.kernels import gram
 from novikoff.rows import Rows
 
 __all__ = ["Growing", "Points", "Support"]
@@ -49,12 +50,10 @@ class Points:
             csr = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(len(rows), rows.n_features))
             return cls(csr.astype(np.float64, copy=False))
         quarter = max(1, -(-rows.n_features // 4))
-        for width in (4 * quarter, 2 * quarter, quarter):  # each cut is also a cut of the next: points can be mixed
-            largest = dual.largest_piece(rows.data, width)
-            if largest <= _EXACT:
-                return cls(rows.data.astype(np.float32, copy=False), width)
-            if np.isinf(largest):
-                break
+        largest = np.zeros(3)
+        if gram.largest_pieces(rows.data, quarter, largest) and largest[2] <= _EXACT:
+            parts = np.array([1, 2, 4])[largest <= _EXACT][0]  # a cut into two is also one into four: they can be mixed
+            return cls(rows.data.astype(np.float32, copy=False), 4 * quarter // int(parts))
         return cls(rows.data.astype(np.float64, copy=False))
 
     @classmethod
@@ -73,6 +72,20 @@ class Points:
         if self.is_kernel:
             return "kernel rows"
         return "sparse" if sp.issparse(self.data) else "objects" if self.data.ndim == 1 else "dense"
+
+    @cached_property
+    def transposed(self) -> np.ndarray:
+        """The columns of dense rows one after the other, kept for all products with this block. Whole numbers that
+        have exact products are below 2^12, and as small integers fewer bytes to read."""
+        if not self.width:
+            return np.ascontiguousarray(self.data.T)
+        is_byte = self.data.size and self.data.min() >= 0 and self.data.max() <= 255
+        return np.ascontiguousarray(self.data.T, np.uint8 if is_byte else np.int16)
+
+    @cached_property
+    def filled(self) -> Points:
+        """Sparse rows as dense ones; kept for the same reason."""
+        return Points(self.data.toarray())
 
     def take(self, at: np.ndarray) -> Points:
         """Some rows; without a copy if they are neighbours."""
@@ -93,7 +106,7 @@ class Points:
             return self
         if {self.kind, kind} != {"dense", "sparse"}:
             raise DataError(f"This model has learned from {kind}, found {self.kind}: pass the same kind of rows.")
-        return Points(sp.csr_array(self.doubled().data) if kind == "sparse" else self.data.toarray())
+        return Points(sp.csr_array(self.doubled().data)) if kind == "sparse" else self.filled
 
 
 class Growing:

@@ -36,17 +36,25 @@ from novikoff.kernels.additive import (
 ROW, VECTOR, MISTAKES_SO_FAR = range(3)
 SIGN, SQUARED_NORM_AFTER = range(2)
 
+_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
+
 LOSS = PROGRESS  # place in `measures` of the sum of squared residuals: a regression has no separator to progress along
 
 
 @kernel
-def catch_up(products, slots, vectors, signs, first, seen, scores):
-    """Add to each row's scores the updates that it has not seen: seen[q] and up, of those numbered from `first`."""
+def catch_up(products, slots, vectors, signs, first, seen, scores, begin, end):
+    """Add to the scores of rows begin..end-1 the updates that they have not seen: seen[q] and up, of those numbered
+    from `first`."""
+    latest = seen[begin:end].max() if begin < end else 0
     for e in range(slots.size):
-        k, s = products[slots[e]], scores[vectors[e]]
-        for q in range(seen.size):
-            if seen[q] <= first + e:
-                s[q] += signs[e] * k[q]
+        k, s, sign, number = products[slots[e]], scores[vectors[e]], signs[e], first + e
+        if number >= latest:  # new to all of them: nothing to ask row by row, which takes twice as long
+            for q in range(_u(begin), _u(end)):
+                s[q] += sign * k[q]
+        else:
+            for q in range(_u(begin), _u(end)):
+                if seen[q] <= number:
+                    s[q] += sign * k[q]
 
 
 @kernel
@@ -169,84 +177,3 @@ def cast(survived, tie_sign, scores, votes):
         for q in range(scores.size):
             sign = 1.0 if scores[q] > 0.0 else -1.0
             votes[q] += survived * (tie_sign if scores[q] == 0.0 else sign)
-
-
-@kernel
-def manhattan(a, b, out):
-    """out[i, j] = sum of |a_i - b_j|."""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            s = 0.0
-            for k in range(a.shape[1]):
-                s += abs(a[i, k] - b[j, k])
-            out[i, j] = s
-
-
-@kernel
-def differing(a, b, out):
-    """out[i, j] = in how many columns a_i and b_j differ."""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            s = 0.0
-            for k in range(a.shape[1]):
-                s += 1.0 if a[i, k] != b[j, k] else 0.0
-            out[i, j] = s
-
-
-@kernel
-def powers(pieces, gamma, coef0, degree, out):
-    """out = (gamma * sum of pieces + coef0)^degree, each power by squaring, from the highest bit of the degree down."""
-    highest = 1
-    while 2 * highest <= degree:
-        highest *= 2
-    for i in range(out.shape[0]):
-        row = out[i]
-        for j in range(row.size):
-            row[j] = 0.0
-        for p in range(pieces.shape[0]):
-            piece = pieces[p, i]
-            for j in range(row.size):
-                row[j] += piece[j]
-        for j in range(row.size):
-            row[j] = gamma * row[j] + coef0
-        if degree == 1:
-            continue
-        base = row.copy()
-        bit = highest // 2
-        while bit:
-            for j in range(row.size):
-                row[j] *= row[j]
-            if degree & bit:
-                for j in range(row.size):
-                    row[j] *= base[j]
-            bit //= 2
-
-
-@part
-def pair(x, z):
-    """K(x, z); a user's own function takes this place."""
-    return 0.0
-
-
-@kernel
-def pairs(a, b, out):
-    """out[i, j] = K(a_i, b_j)."""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            out[i, j] = pair(a[i], b[j])
-
-
-@kernel
-def largest_piece(data, width):
-    """Return the largest squared norm of `width` neighbouring columns, cut at multiples of it, in any row; inf if
-    some number is not whole."""
-    largest = 0.0
-    for i in range(data.shape[0]):
-        q = 0.0
-        for j in range(data.shape[1]):
-            x = np.float64(data[i, j])
-            if x != np.floor(x):
-                return np.inf
-            q = x * x if j % width == 0 else q + x * x
-            largest = max(largest, q)
-    return largest

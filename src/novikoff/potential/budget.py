@@ -169,6 +169,9 @@ class BudgetLearner(DualLearner):
         state.n_rows += n_rows
         return Standing(0, 0)
 
+    def _catch_up(self, state: Any, points: Points, at: np.ndarray, standing: Standing) -> None:
+        """Nothing to be done ahead."""
+
     def _learn_block(self, state: Any, points: Points, codes: np.ndarray, at: np.ndarray, standing: Standing) -> None:
         pool = _Pool(self, state, points, at)
         m, n, t = len(state.alpha), len(at), 0

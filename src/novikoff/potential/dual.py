@@ -9,9 +9,10 @@ was added to, with which sign, and at which example. Everything follows from the
 
 so one run can be read through any of them.
 
-Learning goes through blocks of rows without changing the algorithm. One matrix product gives the kernels of a block
-with the rows kept so far; its scores follow; then a compiled loop walks through the block in order, and wherever it
-updates, adds the update to the scores of the rows that come after, from the block's own kernel matrix.
+Learning goes through blocks of rows without changing the algorithm. One matrix product gives the kernels of some
+thousand rows with those kept so far; their scores follow. Then, a smaller block at a time, what was kept meanwhile is
+added, and a compiled loop walks through the block in order, and wherever it updates, adds the update to the scores of
+the rows that come after, from the block's own kernel matrix.
 
 Between passes each row keeps its scores and the number of updates in them, and only what came since is added. That is
 (vectors + 1) * 8 bytes for a row, where keeping kernel columns would be 8 bytes for a row *and* a kept row; and as
@@ -21,10 +22,12 @@ later passes make few mistakes, they cost a fraction of the first two.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from novikoff._threads import share
 from novikoff.gram import Growing, Points, Potential, Support, UsersPotential, require_numbers
 from novikoff.kernels import additive, dual, voting
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM, UPDATES
@@ -36,8 +39,10 @@ __all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
 HYPOTHESES = ("last", "averaged", "voted")
 MULTI_CLASS = ("ovr", "direct")
 
-_BLOCK = 384  # rows to a block: the product with it is at full speed, and its own kernel matrix is small beside that
-_UPDATES = 1024  # kept rows to a product: 3 MB of kernels at a time, which stay in the cache for what follows
+_AHEAD = 2048  # rows to be brought up to date at a time: the products with them are at full speed
+_BLOCK = 256  # rows to be walked through at a time: their own kernel matrix is small beside those products
+_UPDATES = 1024  # kept rows to a product: 16 MB of kernels at a time, which stay in the cache for what follows
+_COLUMNS = 128  # of it for a thread to bring up to date: what fewer save, starting the thread takes
 _PRODUCT_CELLS = 1 << 23  # and 64 MB when all of them vote
 
 
@@ -196,20 +201,27 @@ class DualLearner:
     ) -> DualState:  # fmt: skip
         """Learn from rows one by one, in the order given; `standing` is what earlier passes over them found out.
 
-        The arrays of `state` are reused. If a kernel turns out not to be a number, a DataError is raised, and the rows
-        before that block have been learned.
+        The arrays of `state` are reused. If a kernel turns out not to be a number, a DataError is raised, and some of
+        the rows before it have been learned.
         """
         standing = standing or self.stand(state, len(points))
         order = np.arange(len(points)) if order is None else order
-        for begin in range(0, len(order), self.block):
-            at = order[begin : begin + self.block]
-            self._learn_block(state, points, codes[at], at, standing)
+        for begin, end in _pieces(len(order), max(_AHEAD, self.block)):
+            self._catch_up(state, points, order[begin:end], standing)
+            for first, last in _pieces(end - begin, self.block):
+                at = order[begin + first : begin + last]
+                self._learn_block(state, points, codes[at], at, standing)
         return state
 
     def stand(self, state: DualState, n_rows: int) -> Standing:
         """For rows that have not been met before."""
         state.n_rows += n_rows
         return Standing(state.n_vectors, n_rows)
+
+    def _catch_up(self, state: DualState, points: Points, at: np.ndarray, standing: Standing) -> None:
+        """Bring rows up to date, many at a time: the kept rows are gone through once for all of them."""
+        standing.scores[:, at] = self._caught_up(state, points.take(at), at, standing)
+        standing.seen[at] = state.n_updates
 
     def _learn_block(
         self, state: DualState, points: Points, codes: np.ndarray, at: np.ndarray, standing: Standing
@@ -238,7 +250,8 @@ class DualLearner:
             part = slice(first, first + _UPDATES)
             kept, slots = _needed(state.support.points, state.slots.values[part])
             products = self.potential.block(kept, rows)
-            dual.catch_up(products, slots, state.vectors.values[part], state.signs.values[part], first, seen, scores)
+            vectors, signs = state.vectors.values[part], state.signs.values[part]
+            share(partial(dual.catch_up, products, slots, vectors, signs, first, seen, scores), len(at), _COLUMNS)
         require_numbers(scores.T, at)
         return scores
 
@@ -268,10 +281,8 @@ class DualLearner:
 
     def standing_scores(self, state: DualState, points: Points, standing: Standing) -> np.ndarray:
         """The scores of all rows of a training set under the last weights, (vectors, rows)."""
-        for begin in range(0, len(points), self.block):
-            at = np.arange(begin, min(begin + self.block, len(points)))
-            standing.scores[:, at] = self._caught_up(state, points.take(at), at, standing)
-        standing.seen[:] = state.n_updates
+        for begin, end in _pieces(len(points), _AHEAD):
+            self._catch_up(state, points, np.arange(begin, end), standing)
         return standing.scores
 
     def margins(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -310,7 +321,7 @@ class DualLearner:
         return scores[0] if state.n_vectors == 1 else scores.T
 
     def _sum(self, state: DualState, points: Points, coefficients: np.ndarray, scores: np.ndarray) -> None:
-        for begin, end in _pieces(len(points), self.block):
+        for begin, end in _pieces(len(points), _AHEAD):
             rows = points.take(np.arange(begin, end))
             for first, last in _pieces(len(state.support), _UPDATES):
                 kept = state.support.points.take(np.arange(first, last))

@@ -1,0 +1,103 @@
+"""Inner products and their powers: exact for whole numbers, whichever way and on however many threads."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novikoff import Rows
+from novikoff._threads import share
+from novikoff.gram import Points, products
+from novikoff.gram.products import powers_of_dots
+
+
+def _rows(rng, n, columns, filled, largest):
+    return rng.integers(-largest, largest + 1, (n, columns)).astype(np.float64) * (rng.random((n, columns)) < filled)
+
+
+def _literal(A, B, gamma, coef0, degree):
+    """In whole numbers, which Python has without end."""
+    found = [[(gamma * sum(int(x) * int(z) for x, z in zip(a, b, strict=True)) + coef0) ** degree for b in B]
+             for a in A]  # fmt: skip
+    return np.array(found, object).astype(np.float64)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 9),
+    m=st.integers(1, 9),
+    columns=st.sampled_from([1, 5, 63, 64, 65, 130]),
+    filled=st.sampled_from([0.0, 0.03, 0.2, 0.6, 1.0]),
+    largest=st.sampled_from([1, 255, 4000]),
+    gamma=st.integers(1, 3),
+    coef0=st.integers(-2, 2),
+    is_sparse=st.tuples(st.booleans(), st.booleans()),
+)
+def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, gamma, coef0, is_sparse):
+    rng = np.random.default_rng(seed)
+    A, B = _rows(rng, n, columns, filled, largest), _rows(rng, m, columns, filled, largest)
+    a, b = (Points.of(Rows.of(sp.csr_array(X) if sparse else X))
+            for X, sparse in zip((A, B), is_sparse, strict=True))  # fmt: skip
+    found = powers_of_dots(a, b, float(gamma), float(coef0), 1)
+    assert found.dtype == np.float64
+    assert np.array_equal(found, _literal(A, B, gamma, coef0, 1))
+    # Squares and cubes of numbers up to 2^31 are rounded twice at most.
+    np.testing.assert_allclose(powers_of_dots(a, b, float(gamma), float(coef0), 3),
+                               _literal(A, B, gamma, coef0, 3), rtol=4e-16)  # fmt: skip
+
+
+@pytest.mark.parametrize("filled", [0.02, 0.2, 0.9])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_numbers_that_are_not_whole(filled, is_sparse):
+    rng = np.random.default_rng(0)
+    A, B = (rng.standard_normal((n, 150)) * (rng.random((n, 150)) < filled) for n in (70, 40))
+    a, b = (Points.of(Rows.of(sp.csr_array(X) if is_sparse else X)) for X in (A, B))
+    np.testing.assert_allclose(powers_of_dots(a, b, 0.5, 1.0, 5), (0.5 * A @ B.T + 1.0) ** 5, rtol=1e-12, atol=1e-12)
+
+
+def test_sparse_rows_of_different_widths_are_not_filled():
+    a, b = (Points(sp.csr_array(np.ones((3, columns)))) for columns in (4, 6))
+    assert powers_of_dots(a, b).tolist() == [[4.0] * 3] * 3
+
+
+@pytest.mark.parametrize("filled", [0.1, 1.0])
+def test_any_number_of_threads(monkeypatch, filled):
+    monkeypatch.setattr(products, "_LEAST", 1)
+    rng = np.random.default_rng(0)
+    a, b = (Points.of(Rows.of(rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled))) for n in (37, 23))
+    found = []
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: range(8), raising=False)
+        found.append(powers_of_dots(a, b, 1.0, 1.0, 3))
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+@given(n=st.integers(0, 50), least=st.integers(0, 60), processors=st.integers(1, 7))
+def test_every_row_is_somebodys(n, least, processors):
+    parts = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.sched_getaffinity", lambda _: range(processors), raising=False)
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        share(lambda begin, end: parts.append((begin, end)), n, least)
+    assert sorted(row for begin, end in parts for row in range(begin, end)) == list(range(n))
+    assert len(parts) <= processors
+    assert len(parts) == 1 or min(end - begin for begin, end in parts) >= least
+
+
+def test_what_goes_wrong_in_another_thread_is_heard(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+
+    def work(begin, end):
+        if threading.current_thread() is not threading.main_thread():
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        share(work, 10, 1)
