@@ -22,9 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff._jit import kernel, part
+from novikoff._jit import kernel, part, prefetch
 from novikoff.kernels.beams import beam_chain
 from novikoff.kernels.decoding import add_links, bar_ends, chain_score, decode
+from novikoff.kernels.rowsums import add_rows, ask_for
 
 EXAMPLES, MISTAKES, ROWS, SQUARED_NORM, SQUARED_RADIUS, LOGGED = range(6)  # in `counts`
 N_COUNTS = 6
@@ -41,6 +42,8 @@ class Room(NamedTuple):
     best: np.ndarray
     best_pairs: np.ndarray
     guess: np.ndarray
+    rows: np.ndarray
+    sizes: np.ndarray
 
 
 class Learned(NamedTuple):
@@ -112,19 +115,35 @@ def score_sentences(starts, E, P, T, links, after, row_of, W, longest, tags, sco
 
 
 @part
-def add_up(features, begin, n, row_of, W, E):
-    """E[i, y] = sum of W[f, y] over the features f of token i."""
-    width = W.shape[1]
+def ask_for_places(features, begin, end, row_of):
+    """Ask early for where the rows of the features of a sentence are."""
+    for i in range(begin, end):
+        for k in range(features.shape[1]):
+            prefetch(row_of, features[i, k])
+
+
+@part
+def find_rows(features, begin, n, row_of, W, rows, sizes):
+    """The rows that the features of each token have: the first sizes[i] of rows[i]."""
     for i in range(n):
-        e = E[i]
-        for y in range(width):
-            e[y] = 0
+        m = 0
         for k in range(features.shape[1]):
             f = features[begin + i, k]
             if f >= 0 and row_of[f] >= 0:
-                w = W[row_of[f]]
-                for y in range(width):
-                    e[y] += w[y]
+                rows[i, m] = row_of[f]
+                ask_for(W, row_of[f])
+                m += 1
+        sizes[i] = m
+
+
+@part
+def add_up(W, n, rows, sizes, E):
+    """E[i, y] = sum of W[f, y] over the features f of token i."""
+    for i in range(n):
+        e = E[i]
+        for y in range(e.size):
+            e[y] = 0
+        add_rows(W, rows[i], sizes[i], e)
 
 
 @part
@@ -213,7 +232,10 @@ def learn_sentences(order, lessons, learned, T, X, with_pairs, barred, ends, flo
         if n == 0:
             continue
         y = tags[begin:end]
-        add_up(features, begin, n, row_of, W, E)
+        find_rows(features, begin, n, row_of, W, room.rows, room.sizes)
+        if p + 1 < order.size:  # table and weights are larger than the cache
+            ask_for_places(features, starts[order[p + 1]], starts[order[p + 1] + 1], row_of)
+        add_up(W, n, room.rows, room.sizes, E)
         bar_ends(E, 0, n, ends, 1)
         add_links(P, barred, links, begin, n, after, row_of, W, Q)
         if beam is None:

@@ -90,11 +90,19 @@ def best_chain(E, Q, n, floor, best, y):
         b, before, e, q = best[i], best[i - 1], E[i], Q[i if Q.shape[0] > 1 else 0]
         for z in range(width):
             b[z] = before[0] + q[0, z]
-        for a in range(1, n_tags):
-            so_far, p = before[a], q[a]
+        a = 1
+        while a + 4 <= n_tags:  # four at a time, as to begin with a row costs as much as to go through it
+            s, t, u, v = before[a], before[a + 1], before[a + 2], before[a + 3]
+            f, g, h, k = q[a], q[a + 1], q[a + 2], q[a + 3]
             for z in range(width):
-                new = whole(so_far + p[z])
-                b[z] = new if new > b[z] else b[z]
+                new = max(max(whole(s + f[z]), whole(t + g[z])), max(whole(u + h[z]), whole(v + k[z])))
+                b[z] = max(new, b[z])
+            a += 4
+        while a < n_tags:
+            s, k = before[a], q[a]
+            for z in range(width):
+                b[z] = max(whole(s + k[z]), b[z])
+            a += 1
         for z in range(width):
             b[z] += e[z]
         if not level(b, e, n_tags, floor):

@@ -17,10 +17,9 @@ import numpy as np
 
 from novikoff._jit import kernel, part, prefetch
 from novikoff.kernels.names import SEED, mixed
+from novikoff.kernels.rowsums import add_rows, ask_for
 
 _u = np.uint64
-
-_LINE = 16  # whole numbers of 32 bits in a line of the cache
 
 
 @part
@@ -30,13 +29,13 @@ def word_at(types, begin, j, end, column):
         return np.int64(-2 * (begin - j))
     if j >= end:
         return np.int64(-2 * (j - end + 1) - 1)
-    return np.int64(types[j, column])
+    return np.int64(types[_u(j), column])
 
 
 @part
 def value_of(values, attribute, word):
     """The hash of an attribute of a word; 0 if it has nothing to say."""
-    return values[word, attribute] if word >= 0 else mixed(SEED, _u(-word))
+    return values[_u(word), attribute] if word >= 0 else mixed(SEED, _u(-word))
 
 
 @part
@@ -46,17 +45,21 @@ def key_of(h, shift):
 
 
 @part
-def token_hashes(types, begin, i, end, values, atoms, ends, seeds, shift, hashes):
-    """The key of each template's feature at token i of the sentence begin..end-1; 0 if a value of it is missing."""
+def sentence_keys(types, begin, end, values, atoms, ends, seeds, shift, keys):
+    """keys[i, k], that of template k's feature at token i of the sentence begin..end-1; 0 if a value is missing.
+
+    One atom after another goes along the sentence: the processor has the hashes of many tokens on their way at once.
+    """
     for k in range(seeds.size):
-        h = seeds[k]
+        for i in range(end - begin):
+            keys[i, k] = seeds[k]
         for a in range(ends[k], ends[k + 1]):
-            value = value_of(values, atoms[a, 0], word_at(types, begin, i + atoms[a, 2], end, atoms[a, 1]))
-            if value == _u(0):
-                h = _u(0)
-                break
-            h = mixed(h, value)
-        hashes[k] = key_of(h, shift)
+            attribute, column, offset = _u(atoms[a, 0]), _u(atoms[a, 1]), np.int64(atoms[a, 2])
+            for i in range(end - begin):
+                value = value_of(values, attribute, word_at(types, begin, begin + i + offset, end, column))
+                keys[i, k] = _u(0) if keys[i, k] == _u(0) or value == _u(0) else mixed(keys[i, k], value)
+        for i in range(end - begin):
+            keys[i, k] = key_of(keys[i, k], shift)
 
 
 @part
@@ -84,28 +87,25 @@ def place_of(table, h):
 
 
 @kernel
-def find_features(types, starts, at, values, atoms, ends, seeds, shift, table, count, features, firsts):
+def find_features(types, starts, at, values, atoms, ends, seeds, shift, table, longest, count, features, firsts):
     """The place of every feature of every token, -1 for those without; new ones take the next.
 
     firsts[place] is where a feature was first seen, token * templates + template. Return (at, count): `at` is the first
     sentence that was not looked at, for lack of room in the table.
     """
     n_templates = seeds.size
-    hashes = np.zeros((2, n_templates), np.uint64)
+    keys = np.empty((longest, n_templates), np.uint64)
     for s in range(at, starts.size - 1):
         begin, end = starts[s], starts[s + 1]
         if 2 * (count + (end - begin) * n_templates) > table.shape[0]:
             return s, count
-        if begin < end:
-            token_hashes(types, begin, begin, end, values, atoms, ends, seeds, shift, hashes[begin & 1])
-        for i in range(begin, end):
-            if i + 1 < end:  # the table is larger than the cache: ask early for what the next token needs
-                later = hashes[(i + 1) & 1]
-                token_hashes(types, begin, i + 1, end, values, atoms, ends, seeds, shift, later)
-                for k in range(n_templates):
-                    prefetch(table, _u(2) * home(table, later[k]))
+        sentence_keys(types, begin, end, values, atoms, ends, seeds, shift, keys)
+        for i in range(end - begin):  # the table is larger than the cache: ask early for what is needed
             for k in range(n_templates):
-                h = hashes[i & 1, k]
+                prefetch(table, _u(2) * home(table, keys[i, k]))
+        for i in range(begin, end):
+            for k in range(n_templates):
+                h = keys[i - begin, k]
                 features[i, k] = -1
                 if h != _u(0):
                     slot = slot_of(table, h)
@@ -159,8 +159,8 @@ def look_up(keys, table, places):
 def token_keys(types, starts, values, atoms, ends, seeds, shift, keys):
     """The key of each template's feature at each token."""
     for s in range(starts.size - 1):
-        for i in range(starts[s], starts[s + 1]):
-            token_hashes(types, starts[s], i, starts[s + 1], values, atoms, ends, seeds, shift, keys[i])
+        begin, end = starts[s], starts[s + 1]
+        sentence_keys(types, begin, end, values, atoms, ends, seeds, shift, keys[begin:end])
 
 
 @kernel
@@ -175,25 +175,20 @@ def keys_after(keys, shift, found):
 
 
 @part
-def add_row(e, w):
-    for y in range(w.size):
-        e[y] += w[y]
-
-
-@part
-def add_alone(word, values, atoms, ends, seeds, shift, first, last, table, W, s):
+def add_alone(word, values, atoms, ends, seeds, shift, first, last, table, W, rows, s):
     """s = the sum of the rows of templates first..last-1, all of which look at this word and no other."""
-    for y in range(s.size):
-        s[y] = 0
+    m = 0
     for k in range(first, last):
         h = seeds[k]
         for a in range(ends[k], ends[k + 1]):
             value = value_of(values, atoms[a, 0], word)
             h = _u(0) if h == _u(0) or value == _u(0) else mixed(h, value)
         if h != _u(0):
-            row = place_of(table, key_of(h, shift))
-            if row >= 0:
-                add_row(s, W[row])
+            rows[m] = place_of(table, key_of(h, shift))
+            m += rows[m] >= 0
+    for y in range(s.size):
+        s[y] = 0
+    add_rows(W, rows, m, s)
 
 
 @kernel
@@ -204,39 +199,38 @@ def score_tokens(
     """E[i, y] = the sum of W[f, y] over the features f of token i.
 
     Most templates look at one word. Group g of them, (column, offset, first, last), adds up to the same whenever that
-    word comes along, so the sum is kept: sums[word + margin, g], if has_sum says so, where the margin is for the
-    negative numbers of words beyond the sentence. Other templates are looked up one by one; table and weights are
-    larger than the cache, so each is asked for a sentence ahead.
+    word comes along, so the sum is kept: row (word + margin) * groups + g of `sums`, if has_sum says so, where the
+    margin is for the negative numbers of words beyond the sentence. Other templates are looked up one by one; table and
+    weights are larger than the cache, so each is asked for a sentence ahead.
     """
-    keys, rows = np.empty((longest, seeds.size), np.uint64), np.empty((longest, seeds.size), np.int32)
-    width = W.shape[1]
-    per_word = sums.shape[1] * width
+    keys, rows = np.empty((longest, seeds.size), np.uint64), np.empty((longest, seeds.size), np.int64)
+    sizes, n_groups = np.empty(longest, np.int64), groups.shape[0]
+    kept, some = np.empty(n_groups, np.int64), np.empty(alone_seeds.size, np.int64)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
-        for i in range(begin, end):
-            token_hashes(types, begin, i, end, values, atoms, ends, seeds, shift, keys[i - begin])
-            for k in range(seeds.size):
-                prefetch(table, _u(2) * home(table, keys[i - begin, k]))
-            for at in range(0, per_word, _LINE):
-                prefetch(sums, (types[i, 0] + margin) * per_word + at)
+        sentence_keys(types, begin, end, values, atoms, ends, seeds, shift, keys)
         for i in range(end - begin):
             for k in range(seeds.size):
+                prefetch(table, _u(2) * home(table, keys[i, k]))
+        for i in range(end - begin):
+            m = 0
+            for k in range(seeds.size):
                 row = place_of(table, keys[i, k]) if keys[i, k] != _u(0) else np.int64(-1)
-                rows[i, k] = row
                 if row >= 0:
-                    prefetch(W, row * width)
-                    prefetch(W, row * width + width - 1)
+                    rows[i, m] = row
+                    ask_for(W, row)
+                    m += 1
+            sizes[i] = m
         for i in range(begin, end):
             e = E[i]
-            for y in range(width):
+            for y in range(e.size):
                 e[y] = 0
-            for g in range(groups.shape[0]):
+            for g in range(n_groups):
                 word = word_at(types, begin, i + groups[g, 1], end, groups[g, 0])
-                if not has_sum[word + margin, g]:
+                kept[g] = (word + margin) * n_groups + g
+                if not has_sum[kept[g]]:
                     add_alone(word, values, alone_atoms, alone_ends, alone_seeds, shift, groups[g, 2], groups[g, 3],
-                              table, W, sums[word + margin, g])  # fmt: skip
-                    has_sum[word + margin, g] = True
-                add_row(e, sums[word + margin, g])
-            for k in range(seeds.size):
-                if rows[i - begin, k] >= 0:
-                    add_row(e, W[rows[i - begin, k]])
+                              table, W, some, sums[kept[g]])  # fmt: skip
+                    has_sum[kept[g]] = True
+            add_rows(sums, kept, n_groups, e)
+            add_rows(W, rows[i - begin], sizes[i - begin], e)

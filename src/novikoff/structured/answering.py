@@ -87,7 +87,8 @@ class Answer:
         E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
         score_tokens(
             tokens.types, tokens.starts, program.words.values(), program.groups, *program.alone, *program.together,
-            program.shift, self._chain.table.slots, self.weights, self._margin, self._sums, self._has_sum,
+            program.shift, self._chain.table.slots, self.weights, self._margin,
+            self._sums.reshape(-1, self.weights.shape[1]), self._has_sum.reshape(-1),
             max(1, tokens.longest), E,
         )  # fmt: skip
         return E
@@ -120,6 +121,8 @@ class Answer:
     def _links(self, tokens: Tokens) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Features that go with the tag before: of each token, and the row that each has after each tag."""
         program, n_tags = self._program, self._chain.n_tags
+        if not program.n_links:
+            return np.empty((len(tokens.types), 0), np.int32), np.empty((0, n_tags), np.int32), self._every_row
         keys = program.link_keys(tokens)
         after = self._chain.table.places(program.keys_after(keys, n_tags).ravel()).reshape(len(keys), n_tags)
         links = np.where(keys == 0, -1, np.arange(len(keys), dtype=np.int32))

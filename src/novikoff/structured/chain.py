@@ -33,8 +33,10 @@ class Search:
     markov_order: int = 1
     beam: int | None = None
 
-    def room(self, n_tags: int, width: int, longest: int, *, with_links: bool, number: Any) -> kernels.Room:
-        """Memory for the work on a sentence."""
+    def room(
+        self, n_tags: int, width: int, longest: int, *, with_links: bool, number: Any, n_features: int = 0
+    ) -> kernels.Room:
+        """Memory for the work on a sentence, with so many features of a token to be looked up."""
         n = max(1, longest)
         with_triples = self.markov_order == 2 and self.beam is None
         return kernels.Room(
@@ -43,6 +45,8 @@ class Search:
             best=np.empty((n, width), number),
             best_pairs=np.empty((n, n_tags, width) if with_triples else (0, 0, 0), number),
             guess=np.empty(n, np.int32),
+            rows=np.empty((n, n_features), np.int64),
+            sizes=np.empty(n, np.int64),
         )
 
     def room_for_beam(self, n_tags: int, longest: int) -> Beam | None:
@@ -172,7 +176,7 @@ class Chain:
                 number = self._number(lesson)
                 floor, width = floor_of(number), self.pairs.shape[1]
                 room = self.search.room(self.n_tags, width, lesson.tokens.longest, number=number,
-                                        with_links=bool(program.n_links))  # fmt: skip
+                                        with_links=bool(program.n_links), n_features=features.ids.shape[1])  # fmt: skip
                 kernels.learn_sentences(
                     part, lessons, learned, self.triples, self.triple_moments, self.with_pairs,
                     *self.bars.weights(width, floor), floor, room,

@@ -102,7 +102,7 @@ class Program:
             firsts = np.concatenate([firsts[: table.count], np.empty(len(table.slots) // 2 - table.count, np.int64)])
             at, table.count = kernels.find_features(
                 tokens.types, tokens.starts, at, self.words.values(), *self._plain, self.shift, table.slots,
-                table.count, ids, firsts,
+                tokens.longest, table.count, ids, firsts,
             )  # fmt: skip
         return self._with_links(tokens, n_tags, ids, table, firsts[: table.count])
 

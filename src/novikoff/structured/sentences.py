@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -25,7 +26,7 @@ class Tokens:
     types: np.ndarray
     starts: np.ndarray
 
-    @property
+    @cached_property
     def longest(self) -> int:
         return int(np.diff(self.starts).max(initial=0))
 
@@ -35,6 +36,8 @@ def as_list(sentences: Iterable[Sentence]) -> list[Sentence]:
     if isinstance(sentences, str):
         raise DataError("sentences is one string. Pass a list of sentences, each a list of words.")
     found = sentences if isinstance(sentences, list) else list(sentences)
+    if set(map(type, found)) <= {list, tuple}:  # as nearly always
+        return found
     for number, sentence in enumerate(found):
         if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
             raise DataError(f"Sentence {number} is {_short(sentence)}, not a list of words. Split it first: "
