@@ -21,6 +21,8 @@ from novikoff.kernels.rowsums import add_rows, ask_for
 
 _u = np.uint64
 
+_LINE = 16  # whole numbers of 32 bits in a line of the cache
+
 
 @part
 def word_at(types, begin, j, end, column):
@@ -205,6 +207,7 @@ def score_tokens(
     """
     keys, rows = np.empty((longest, seeds.size), np.uint64), np.empty((longest, seeds.size), np.int64)
     sizes, n_groups = np.empty(longest, np.int64), groups.shape[0]
+    per_word = n_groups * W.shape[1]
     kept, some = np.empty(n_groups, np.int64), np.empty(alone_seeds.size, np.int64)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
@@ -212,6 +215,8 @@ def score_tokens(
         for i in range(end - begin):
             for k in range(seeds.size):
                 prefetch(table, _u(2) * home(table, keys[i, k]))
+            for at in range(0, per_word, _LINE):
+                prefetch(sums, (types[begin + i, 0] + margin) * per_word + at)
         for i in range(end - begin):
             m = 0
             for k in range(seeds.size):

@@ -74,7 +74,7 @@ def tokens_of(sentences: list[Sentence], words: Words, n_columns: int) -> Tokens
         raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'} where {n_columns} were expected.")
     tokens = chain.from_iterable(sentences)
     if n_columns == 1 and isinstance(next(chain.from_iterable(sentences)), str):
-        return Tokens(words.numbers(tokens).reshape(-1, 1), starts)
+        return Tokens(words.numbers(tokens, int(starts[-1])).reshape(-1, 1), starts)
     try:
         sizes = np.fromiter(map(len, tokens), np.int64, int(starts[-1]))
     except TypeError as error:
@@ -82,7 +82,7 @@ def tokens_of(sentences: list[Sentence], words: Words, n_columns: int) -> Tokens
     if (sizes != n_columns).any():
         raise _ragged(starts, sizes, n_columns)
     cells = chain.from_iterable(chain.from_iterable(sentences))
-    return Tokens(words.numbers(cells).reshape(-1, n_columns), starts)
+    return Tokens(words.numbers(cells, int(starts[-1]) * n_columns).reshape(-1, n_columns), starts)
 
 
 def _ragged(starts: np.ndarray, sizes: np.ndarray, n_columns: int) -> DataError:

@@ -59,11 +59,12 @@ class Words:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def numbers(self, cells: Iterable[Any]) -> np.ndarray:
-        """The number of each cell; a DataError, and nothing remembered, if one of them is not text."""
+    def numbers(self, cells: Iterable[Any], n: int = -1) -> np.ndarray:
+        """The number of each cell, of which there are n if that is known; a DataError, and nothing remembered, if one
+        of them is not text."""
         before = len(self)
         try:
-            found = np.fromiter(map(self._numbers.__getitem__, cells), np.int32)
+            found = np.fromiter(map(self._numbers.__getitem__, cells), np.int32, n)
             bad = next((word for word in self.texts[before:] if not isinstance(word, str)), None)
         except TypeError as error:  # a list is no key
             self.forget(before)
