@@ -29,7 +29,7 @@ from novikoff.texts import many
 
 __all__ = ["ArrowReader", "ParquetReader"]
 
-_ROWS, _CELLS = 1 << 15, 1 << 20  # in a block, at most: 8 MB; every batch and column costs pyarrow and us some calls
+_ROWS, _CELLS = 1 << 14, 1 << 20  # in a block, at most: 8 MB; every batch and column costs pyarrow and us some calls
 _BUFFER = 1 << 16  # bytes of each column of a Parquet file that are read at once
 _FAULTS = (pa.ArrowException, OSError, ValueError)  # what pyarrow raises for files that are not what they should be
 _FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"  # how Arrow's files and streams begin
