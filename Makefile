@@ -15,7 +15,8 @@ demo: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py \
-		tests/theory/test_hull_kernel.py tests/test_kernel_budget.py tests/test_losses.py tests/descent/test_sgd.py
+		tests/theory/test_hull_kernel.py tests/test_kernel_budget.py tests/test_losses.py tests/descent/test_sgd.py \
+		tests/test_kernel_products.py
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -104,7 +104,8 @@ def learned_in_blocks(block, potential_function, way, X, codes, order):
 @many_kernels
 @classes_and_way
 @pytest.mark.parametrize("order", strategies.ORDERS)
-def test_block_sizes_are_alike(kernel, n_classes, way, order):
+def test_block_sizes_are_alike(kernel, n_classes, way, order, monkeypatch):
+    monkeypatch.setattr("novikoff.potential.dual._AHEAD", 16)
     X, codes = problem(kernel, n_classes, 60)
     function = potential.Potential(kernel, **KERNELS[kernel][0])
     learner, one, points = learned_in_blocks(1, function, way, X, codes, order)
@@ -145,11 +146,26 @@ def test_many_updates_in_pieces(monkeypatch):
     """Products are formed for some of the kept rows, and some of the queries, at a time."""
     X, codes = problem("poly", 3, 80)
     whole = nk.KernelPerceptron("poly").fit(X, codes)
+    monkeypatch.setattr("novikoff.potential.dual._AHEAD", 16)
     monkeypatch.setattr("novikoff.potential.dual._UPDATES", 5)
     monkeypatch.setattr("novikoff.potential.dual._PRODUCT_CELLS", 64)
     pieces = nk.KernelPerceptron("poly").fit(X, codes)
     np.testing.assert_array_equal(whole.raw_dual_coef_, pieces.raw_dual_coef_)
     np.testing.assert_array_equal(whole.decision_function(X), pieces.decision_function(X))
+
+
+@classes_and_way
+def test_any_number_of_threads(n_classes, way, monkeypatch):
+    """Each of them brings some rows up to date."""
+    X, codes = problem("rbf", n_classes, 80)
+    monkeypatch.setattr("novikoff.potential.dual._AHEAD", 32)
+    monkeypatch.setattr("novikoff.potential.dual._COLUMNS", 1)
+    found = []
+    for processors in (1, 3):
+        monkeypatch.setattr("novikoff._threads._processors", lambda n=processors: n)
+        found.append(nk.KernelPerceptron("rbf", multi_class=way, max_iter=3).fit(X, codes))
+    np.testing.assert_array_equal(found[0].raw_dual_coef_, found[1].raw_dual_coef_)
+    np.testing.assert_array_equal(found[0].decision_function(X), found[1].decision_function(X))
 
 
 # -- other ways to the same run

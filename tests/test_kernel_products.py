@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Rows
-from novikoff._threads import share
+from novikoff._threads import at_most, share
+from novikoff.errors import DataError
 from novikoff.gram import Points, products
 from novikoff.gram.products import powers_of_dots
 
@@ -30,7 +33,7 @@ def _literal(A, B, gamma, coef0, degree):
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 9),
-    m=st.integers(1, 9),
+    m=st.sampled_from([1, 7, 64, 70]),
     columns=st.sampled_from([1, 5, 63, 64, 65, 130]),
     filled=st.sampled_from([0.0, 0.03, 0.2, 0.6, 1.0]),
     largest=st.sampled_from([1, 255, 4000]),
@@ -55,7 +58,7 @@ def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, gamma, coef
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_numbers_that_are_not_whole(filled, is_sparse):
     rng = np.random.default_rng(0)
-    A, B = (rng.standard_normal((n, 150)) * (rng.random((n, 150)) < filled) for n in (70, 40))
+    A, B = (rng.standard_normal((n, 150)) * (rng.random((n, 150)) < filled) for n in (40, 70))
     a, b = (Points.of(Rows.of(sp.csr_array(X) if is_sparse else X)) for X in (A, B))
     np.testing.assert_allclose(powers_of_dots(a, b, 0.5, 1.0, 5), (0.5 * A @ B.T + 1.0) ** 5, rtol=1e-12, atol=1e-12)
 
@@ -66,10 +69,19 @@ def test_sparse_rows_of_different_widths_are_not_filled():
 
 
 @pytest.mark.parametrize("filled", [0.1, 1.0])
+@pytest.mark.parametrize("columns", [(100, 80), (80, 100)])
+def test_rows_of_different_widths_are_refused(filled, columns):
+    rng = np.random.default_rng(0)
+    a, b = (Points.of(Rows.of(_rows(rng, 70, each, filled, 9))) for each in columns)
+    with pytest.raises(DataError, match=r"Rows of (100|80) columns and of (100|80) have no product"):
+        powers_of_dots(a, b)
+
+
+@pytest.mark.parametrize("filled", [0.1, 1.0])
 def test_any_number_of_threads(monkeypatch, filled):
     monkeypatch.setattr(products, "_LEAST", 1)
     rng = np.random.default_rng(0)
-    a, b = (Points.of(Rows.of(rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled))) for n in (37, 23))
+    a, b = (Points.of(Rows.of(rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled))) for n in (37, 71))
     found = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
@@ -89,6 +101,32 @@ def test_every_row_is_somebodys(n, least, processors):
     assert sorted(row for begin, end in parts for row in range(begin, end)) == list(range(n))
     assert len(parts) <= processors
     assert len(parts) == 1 or min(end - begin for begin, end in parts) >= least
+
+
+@pytest.mark.parametrize(
+    ("said", "threads"), [("1", 1), (" 2", 2), ("3,2", 3), ("0", 4), ("many", 4), ("²", 4), ("9", 4)]
+)
+def test_as_many_as_it_is_told(monkeypatch, said, threads):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4), raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    parts = []
+    share(lambda begin, end: parts.append(begin), 100, 1)
+    assert len(parts) == threads
+    with at_most(1):
+        share(lambda begin, end: parts.append(begin), 100, 1)
+    assert len(parts) == threads + 1
+
+
+def test_after_the_end_of_the_main_thread():
+    """Python starts no more threads then, but those that are there may still have work to share."""
+    code = ("import threading, time; from novikoff import _threads; _threads._processors = lambda: 2\n"
+            "def late():\n"
+            "    threading.main_thread().join(); time.sleep(0.1)\n"
+            "    _threads.share(lambda begin, end: print(begin, end), 10, 1)\n"
+            "_threads.share(lambda begin, end: None, 10, 1); threading.Thread(target=late).start()")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split("\n")) == ["", "0 5", "5 10"]
+    assert done.stderr == ""
 
 
 def test_what_goes_wrong_in_another_thread_is_heard(monkeypatch):

@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 
-__all__ = ["share"]
+__all__ = ["at_most", "share"]
+
+_limits: list[int] = []  # those in force, in the whole process
 
 
 def share(work: Callable[[int, int], object], n: int, least: int) -> None:
     """Call work(begin, end) for parts of range(n) that are none below `least`, one for each processor, all at once."""
     parts = max(1, min(_processors(), n // max(1, least)))
     cuts = [part * n // parts for part in range(parts + 1)]
-    waiting = [_pool(os.getpid()).submit(work, *cut) for cut in itertools.pairwise(cuts[1:])]
+    waiting = [_begun(work, *cut) for cut in itertools.pairwise(cuts[1:])]
     work(*cuts[:2])
     for each in waiting:
         each.result()
+
+
+def _begun(work: Callable[[int, int], object], begin: int, end: int) -> Future[object]:
+    try:
+        return _pool(os.getpid()).submit(work, begin, end)
+    except RuntimeError:  # Python is about to end, and starts no threads any more
+        done: Future[object] = Future()
+        done.set_result(work(begin, end))
+        return done
 
 
 @cache
@@ -27,11 +39,25 @@ def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_name_prefix="novikoff")
 
 
+@contextmanager
+def at_most(threads: int | None) -> Iterator[None]:
+    """No more threads than this for each, for the time being and in the whole process, as threadpoolctl has it for
+    others; None for no limit."""
+    if threads is None:
+        yield
+        return
+    _limits.append(threads)
+    try:
+        yield
+    finally:
+        _limits.remove(threads)
+
+
 def _processors() -> int:
     """As many as this process may use; OMP_NUM_THREADS, which joblib sets in its workers, may say fewer."""
     try:
         free = len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         free = os.cpu_count() or 1
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    return min(free, int(said)) if said.isdigit() and int(said) > 0 else free
+    said = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(free, *_limits, int(said) if said.isdecimal() and int(said) else free)

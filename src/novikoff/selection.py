@@ -24,6 +24,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from novikoff._threads import at_most
 from novikoff.errors import DataError, NovikoffError
 from novikoff.readable import Readable
 
@@ -147,7 +148,8 @@ def choose(
     trials: list[Trial] = []
     # Threads, since compiled loops run without Python's lock, and nothing has to be copied to them. Where there are
     # several, each one's matrix products stay in it.
-    with threadpool_limits(1 if n_jobs not in (None, 1) else None, user_api="blas"):
+    limit = 1 if n_jobs not in (None, 1) else None
+    with threadpool_limits(limit, user_api="blas"), at_most(limit):
         done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(_attempted)(attempt, parameters) for parameters in candidates
         )
@@ -188,8 +190,8 @@ class _ArraysOnly(pickle.Pickler):
 
 
 def spread_of(shares: Sequence[float], n_rows: int) -> float:
-    """The standard error of the mean of shares of wrong rows, by how they differ; of a single one, by how a share of so
-    many rows would."""
+    """The standard error of the mean of errors, by how they differ; of a single one, which is a share of wrong rows, by
+    how a share of so many rows would."""
     if len(shares) > 1:
         return float(np.std(shares, ddof=1) / math.sqrt(len(shares)))
     return math.sqrt(shares[0] * (1.0 - shares[0]) / n_rows)

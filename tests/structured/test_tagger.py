@@ -1,5 +1,8 @@
 """SequenceTagger = the perceptron over all chains, to the last bit."""
 
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+
 import literal_chains as literal
 import numpy as np
 import pytest
@@ -8,6 +11,8 @@ from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff.errors import DataError
+from novikoff.kernels.decoding import best_chain
+from novikoff.structured.chain import floor_of
 
 TEMPLATES = {
     "word[0]": (("word", 0),),
@@ -308,3 +313,39 @@ def test_rejected_sentences_change_nothing():
     assert weights_of(tagger) == before
     assert tagger._program.words.texts == words_before
     assert tagger.tags_ == ["X", "Y"]
+
+
+@given(n=st.integers(1, 4), n_tags=st.integers(1, 7), layers=st.booleans(), seed=st.integers(0, 2**32 - 1))
+def test_the_best_of_many_tags(n, n_tags, layers, seed):
+    """Small numbers, so that there are ties: then the last tag with the lowest number counts, and so on backwards."""
+    rng = np.random.default_rng(seed)
+    E, Q = (rng.integers(-2, 3, shape).astype(np.int32) for shape in ((n, 8), (n if layers else 1, n_tags, 8)))
+    said, y = E.copy(), np.empty(n, np.int32)
+    assert best_chain(E, Q, n, floor_of(np.int32), np.empty((n, 8), np.int32), y)
+
+    def score(chain):
+        pairs = sum(int(Q[i if layers else 0, chain[i - 1], chain[i]]) for i in range(1, n))
+        return sum(int(said[i, tag]) for i, tag in enumerate(chain)) + pairs
+
+    every = itertools.product(range(n_tags), repeat=n)
+    assert tuple(y.tolist()) == min(every, key=lambda chain: (-score(chain), chain[::-1]))
+
+
+def test_several_threads_may_ask_one_tagger():
+    rng = np.random.default_rng(0)
+    X = [[f"w{k}" for k in rng.integers(0, 50, 30)] for _ in range(200)]
+    tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X])
+    parts = [X[k::4] for k in range(4)]
+    right = [tagger.predict(part) for part in parts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(tagger.predict, parts * 20)) == right * 20
+
+
+def test_a_sentence_shorter_than_it_says():
+    class Short(list):
+        def __iter__(self):
+            return iter(["a"])
+
+    tagger = nk.SequenceTagger("pos", max_iter=1).fit([["a", "b"]], [["X", "Y"]])
+    with pytest.raises(DataError):
+        tagger.predict([Short(["a", "b"])])

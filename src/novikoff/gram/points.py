@@ -76,7 +76,7 @@ class Points:
     @cached_property
     def transposed(self) -> np.ndarray:
         """The columns of dense rows one after the other, kept for all products with this block. Whole numbers that
-        have exact products are below 2^12, and as small integers fewer bytes to read."""
+        have exact products are at most 2^12, and as small integers fewer bytes to read."""
         if not self.width:
             return np.ascontiguousarray(self.data.T)
         is_byte = self.data.size and self.data.min() >= 0 and self.data.max() <= 255

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from novikoff._threads import share
+from novikoff.errors import DataError
 from novikoff.gram.points import Points
 from novikoff.kernels import gram
 
@@ -22,6 +23,7 @@ _FEW = 0.25  # of the numbers are not zero: below, walking from one to the next 
 _VERY_FEW = 0.05  # below, a product of sparse matrices beats both
 _COLUMNS = 64  # so few are multiplied sooner than looked at
 _ROWS = 16  # to judge a block by
+_MANY = 64  # rows to multiply them with: for fewer, looking for the zeros takes longer than multiplying them
 _CELLS = 1 << 23  # 64 MB: sparse rows are filled up to here
 _LEAST = 1 << 15  # cells of the result for a thread, which takes as long to start as ten thousand
 
@@ -33,8 +35,11 @@ def powers_of_dots(A: Points, B: Points, gamma: float = 1.0, coef0: float = 0.0,
         if not _worth_filling(A.data, B.data):
             return _powers(_sparse_dots(A.data, B.data)[None], gamma, coef0, degree)
         A, B = A.filled, B.filled
+    if A.data.shape[1] != B.data.shape[1]:
+        raise DataError(f"Rows of {A.data.shape[1]} columns and of {B.data.shape[1]} have no product: pass rows with "
+                        "the columns that the others have.")  # fmt: skip
     width = min(A.width, B.width)
-    if A.data.dtype == B.data.dtype and _mostly_zeros(A.data):
+    if len(B) >= _MANY and A.data.dtype == B.data.dtype and _mostly_zeros(A.data):
         return _sparse_powers(A.data, B.transposed, width or A.data.shape[1], gamma, coef0, degree)
     return _powers(_pieces(A.data, B.data, width), gamma, coef0, degree)
 

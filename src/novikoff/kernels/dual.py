@@ -10,7 +10,7 @@
               the rest); Collins 2002, fig. 1 (direct: add to the true class, subtract from its rival)
 
 Scores are added up update by update, in the order of the updates, whatever the blocks: every block size gives the sums
-of the algorithm that takes one example at a time.
+of the algorithm that takes one example at a time, but for the rounding of kernels that are not whole.
 """
 
 from __future__ import annotations

@@ -164,7 +164,7 @@ class DualLearner:
         One perceptron for each class against the rest, or one whose highest score wins.
     ties : {"mistake", "positive", "negative"}
     block : int
-        Rows to a block; no result depends on it.
+        Rows to a block; no result depends on it, but for the rounding of products that are not whole.
 
     Examples
     --------

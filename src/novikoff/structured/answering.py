@@ -37,7 +37,6 @@ class Answer:
         self._margin = 2 * program.reach + 1
         self._sums = np.empty((0, len(program.groups), self.weights.shape[1]), self.weights.dtype)
         self._has_sum = np.zeros((0, len(program.groups)), bool)
-        self._said = np.empty((0, self.weights.shape[1]), self.weights.dtype)
         self._every_row = np.arange(len(self.weights) + 1, dtype=np.int32)
         self._every_row[-1] = -1  # so that a feature without a row, -1, has none
 
@@ -85,7 +84,7 @@ class Answer:
         """What each token says of each tag."""
         program = self._program
         self._reserve(self._margin + len(program.words))
-        E = self._room(len(tokens.types))
+        E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
         score_tokens(
             tokens.types, tokens.starts, program.words.values(), program.groups, *program.alone, *program.together,
             program.shift, self._chain.table.slots, self.weights, self._margin,
@@ -93,13 +92,6 @@ class Answer:
             max(1, tokens.longest), E,
         )  # fmt: skip
         return E
-
-    def _room(self, n: int) -> np.ndarray:
-        """Memory for what n tokens say, that of the last time if it will do: to have the system give some anew takes as
-        long as to fill it."""
-        if len(self._said) < n:
-            self._said = np.empty((n, self.weights.shape[1]), self.weights.dtype)
-        return self._said[:n]
 
     def _reserve(self, n: int) -> None:
         """Have memory for so many words. The system gives it when it is first written to."""

@@ -19,7 +19,7 @@ from novikoff.structured.sentences import Sentence, Tokens, as_list, flat_tags, 
 
 __all__ = ["STRANGERS", "Guess", "Tagging"]
 
-_AT_ONCE = 4096  # sentences tagged in one go: bounds the memory for their scores
+_AT_ONCE = 2048  # sentences tagged in one go: bounds the memory for their scores
 STRANGERS = 1 << 16  # words met while tagging that are remembered for the next time
 
 

@@ -66,7 +66,7 @@ class Words:
         try:
             found = np.fromiter(map(self._numbers.__getitem__, cells), np.int32, n)
             bad = next((word for word in self.texts[before:] if not isinstance(word, str)), None)
-        except TypeError as error:  # a list is no key
+        except (TypeError, ValueError) as error:  # a list is no key, and a sentence may end before its length says
             self.forget(before)
             raise DataError(f"Words must be text: {error}.") from error
         if bad is not None:
