@@ -145,6 +145,14 @@ def test_compare_sets_them_side_by_side(train, test):
     assert "Learned from 400 rows, tried on 200" in run("compare", train, "--test", test).stdout
 
 
+def test_compare_finds_the_labels_of_another_file_by_their_name(tmp_path, train, test):
+    """The last column of the one need not be that of the other."""
+    turned = tmp_path / "turned.csv"
+    turned.write_text("".join(",".join(reversed(line.split(","))) + "\n" for line in test.read_text().splitlines()))
+    found, same = (json.loads(run("compare", train, "--test", each, "--json").stdout) for each in (turned, test))
+    assert [each["errors"] for each in found] == [each["errors"] for each in same]
+
+
 def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
     rng = np.random.default_rng(0)
     lines = []
