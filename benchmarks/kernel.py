@@ -99,7 +99,10 @@ def one_by_one(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     kept, slots, W = np.empty_like(X), [], np.zeros((10, len(X)))
     for t, x in enumerate(X):
         m = len(slots)
-        scores = W[:, :m] @ (1.0 + kept[:m] @ x) ** 4
+        k = 1.0 + kept[:m] @ x
+        k *= k  # twice: numpy's ** 4 takes twenty times as long
+        k *= k
+        scores = W[:, :m] @ k
         signs = np.where(np.arange(10) == y[t], 1.0, -1.0)
         wrong = signs * scores <= 0.0
         if wrong.any():
