@@ -347,5 +347,5 @@ def test_a_sentence_shorter_than_it_says():
             return iter(["a"])
 
     tagger = nk.SequenceTagger("pos", max_iter=1).fit([["a", "b"]], [["X", "Y"]])
-    with pytest.raises(DataError):
+    with pytest.raises(DataError, match="Sentences hold fewer words than their lengths say"):
         tagger.predict([Short(["a", "b"])])

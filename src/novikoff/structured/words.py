@@ -66,9 +66,12 @@ class Words:
         try:
             found = np.fromiter(map(self._numbers.__getitem__, cells), np.int32, n)
             bad = next((word for word in self.texts[before:] if not isinstance(word, str)), None)
-        except (TypeError, ValueError) as error:  # a list is no key, and a sentence may end before its length says
+        except TypeError as error:  # a list is no key
             self.forget(before)
             raise DataError(f"Words must be text: {error}.") from error
+        except ValueError as error:  # fewer than n
+            self.forget(before)
+            raise DataError(f"Sentences hold fewer words than their lengths say ({error}). Pass lists.") from error
         if bad is not None:
             self.forget(before)
             raise DataError(f"Words must be text; found {bad!r}, of type {type(bad).__name__}.")
