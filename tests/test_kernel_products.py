@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Rows
+from novikoff._jit import LANES
 from novikoff._threads import at_most, share
 from novikoff.errors import DataError
 from novikoff.gram import Points, products
 from novikoff.gram.products import powers_of_dots
+from novikoff.kernels.gram import TOGETHER
 
 
 def _rows(rng, n, columns, filled, largest):
@@ -37,13 +39,16 @@ def _literal(A, B, gamma, coef0, degree):
     columns=st.sampled_from([1, 5, 63, 64, 65, 130]),
     filled=st.sampled_from([0.0, 0.03, 0.2, 0.6, 1.0]),
     largest=st.sampled_from([1, 255, 4000]),
+    is_negative=st.booleans(),
     gamma=st.integers(1, 3),
     coef0=st.integers(-2, 2),
     is_sparse=st.tuples(st.booleans(), st.booleans()),
 )
-def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, gamma, coef0, is_sparse):
+def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, is_negative, gamma, coef0, is_sparse):
     rng = np.random.default_rng(seed)
     A, B = _rows(rng, n, columns, filled, largest), _rows(rng, m, columns, filled, largest)
+    if not is_negative:  # such numbers up to 255 are stored as bytes
+        A, B = abs(A), abs(B)
     a, b = (Points.of(Rows.of(sp.csr_array(X) if sparse else X))
             for X, sparse in zip((A, B), is_sparse, strict=True))  # fmt: skip
     found = powers_of_dots(a, b, float(gamma), float(coef0), 1)
@@ -52,6 +57,15 @@ def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, gamma, coef
     # Squares and cubes of numbers up to 2^31 are rounded twice at most.
     np.testing.assert_allclose(powers_of_dots(a, b, float(gamma), float(coef0), 3),
                                _literal(A, B, gamma, coef0, 3), rtol=4e-16)  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [64, 101])
+def test_many_rows_of_whole_numbers(columns):
+    """More than go through a tile together, and more than there are in a tile."""
+    rng = np.random.default_rng(0)
+    A, B = _rows(rng, 2 * TOGETHER + 3, columns, 0.2, 255), _rows(rng, 2 * LANES + 1, columns, 0.2, 255)
+    found = powers_of_dots(Points.of(Rows.of(A)), Points.of(Rows.of(B)))
+    assert np.array_equal(found, (A.astype(np.int64) @ B.astype(np.int64).T).astype(np.float64))
 
 
 @pytest.mark.parametrize("filled", [0.02, 0.2, 0.9])
@@ -78,10 +92,12 @@ def test_rows_of_different_widths_are_refused(filled, columns):
 
 
 @pytest.mark.parametrize("filled", [0.1, 1.0])
-def test_any_number_of_threads(monkeypatch, filled):
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_any_number_of_threads(monkeypatch, filled, is_whole):
     monkeypatch.setattr(products, "_LEAST", 1)
     rng = np.random.default_rng(0)
-    a, b = (Points.of(Rows.of(rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled))) for n in (37, 71))
+    A, B = (rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled) for n in (37, 71))
+    a, b = (Points.of(Rows.of(np.rint(9.0 * X) if is_whole else X)) for X in (A, B))
     found = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff._jit import LANES
 from novikoff.errors import DataError
 from novikoff.kernels import gram
 from novikoff.rows import Rows
@@ -75,12 +76,18 @@ class Points:
 
     @cached_property
     def transposed(self) -> np.ndarray:
-        """The columns of dense rows one after the other, kept for all products with this block. Whole numbers that
-        have exact products are at most 2^12, and as small integers fewer bytes to read."""
-        if not self.width:
-            return np.ascontiguousarray(self.data.T)
+        """The columns of dense rows one after the other; kept for all products with this block."""
+        return np.ascontiguousarray(self.data.T)
+
+    @cached_property
+    def tiles(self) -> np.ndarray:
+        """Dense rows of whole numbers in the order in which products take them; kept for the same reason. Those with
+        exact products are at most 2^12: small integers, and fewer bytes to read."""
+        n, d = self.data.shape
         is_byte = self.data.size and self.data.min() >= 0 and self.data.max() <= 255
-        return np.ascontiguousarray(self.data.T, np.uint8 if is_byte else np.int16)
+        found = np.zeros((-(-n // LANES), -(-d // 2), LANES, 2), np.uint8 if is_byte else np.int16)
+        gram.lay_tiles(self.data, found)
+        return found
 
     @cached_property
     def filled(self) -> Points:

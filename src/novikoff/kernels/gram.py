@@ -2,8 +2,8 @@
 
     problem   K(x_i, z_j) for every row x_i of one block and every row z_j of another
     given     rows as arrays; or the inner products of pieces of their columns, each exact in its own precision; where
-              most entries of the x_i are zero, the other block transposed, so that what one entry that is not zero
-              adds to the products with all z_j lies side by side
+              many entries of the x_i are zero, the other block transposed, so that what one entry that is not zero
+              (or a pair of neighbours) adds to the products with all z_j (or LANES of them) lies side by side
     result    `out`, in double precision; rows begin..end-1 of it, so that threads can share the work
 
 Sums that are exact in pieces are exact in any order, and a row of `out` depends on no other: neither the way nor the
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order
+from novikoff._jit import LANES, kernel, pair_products, part, part_in_order
+
+TOGETHER = 256  # rows to go through a tile, one after the other
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
@@ -35,29 +37,21 @@ def powers(pieces, gamma, coef0, degree, out, begin, end):
 
 
 @kernel
-def sparse_powers(rows, others, width, gamma, coef0, degree, out, begin, end):
-    """out = (gamma * <x, z> + coef0)^degree for rows x that are mostly zeros, and z the columns of `others`; products
-    of `width` neighbouring entries at a time are added up in the precision of the rows."""
+def sparse_powers(rows, others, gamma, coef0, degree, out, begin, end):
+    """out = (gamma * <x, z> + coef0)^degree for rows x that are mostly zeros, and z the columns of `others`."""
     d, n = others.shape
-    places, values = np.empty(d, np.int64), np.empty(d, rows.dtype)
-    sums, base = np.empty(n, rows.dtype), np.empty(n)
+    places, values, base = np.empty(d, np.int64), np.empty(d, rows.dtype), np.empty(n)
     for i in range(begin, end):
-        row = out[i]
-        for j in range(n):
-            row[j] = 0.0
-        for start in range(0, d, width):
-            m = not_zero(rows[i], start, min(start + width, d), places, values)
-            combine(places, values, m, others, sums)
-            for j in range(n):
-                row[j] += sums[j]
-        raise_row(row, gamma, coef0, degree, base)
+        m = not_zero(rows[i], places, values)
+        combine(places, values, m, others, out[i])
+        raise_row(out[i], gamma, coef0, degree, base)
 
 
 @part
-def not_zero(row, start, end, places, values):
-    """Find the entries that are not zero among start..end-1; return how many there are."""
+def not_zero(row, places, values):
+    """Find the entries that are not zero; return how many there are."""
     m = _u(0)
-    for j in range(_u(start), _u(end)):
+    for j in range(_u(row.size)):
         places[m], values[m] = j, row[j]
         m += _u(row[j] != 0.0)  # no branch: which it is cannot be foreseen
     return m
@@ -80,6 +74,52 @@ def combine(places, values, m, others, sums):
         for j in range(sums.size):
             sums[j] += s * others[a, j]
         p += _u(1)
+
+
+@kernel
+def whole_powers(rows, tiles, gamma, coef0, degree, out, begin, end):
+    """out = (gamma * <x, z> + coef0)^degree for rows x of whole numbers, many of them zero, and z the rows that were
+    laid out in `tiles`. Every x goes through one tile, which stays in the nearest cache, before any goes on to the
+    next."""
+    room = TOGETHER * tiles.shape[1]
+    places, values, ends = np.empty(room, np.int64), np.empty((room, 2), np.int16), np.zeros(TOGETHER + 1, np.int64)
+    sums, base = np.empty(LANES, np.int32), np.empty(LANES)
+    for start in range(begin, end, TOGETHER):
+        some = rows[start : min(start + TOGETHER, end)]
+        for i in range(some.shape[0]):
+            ends[i + 1] = pairs_not_zero(some[i], ends[i], places, values)
+        for t in range(tiles.shape[0]):
+            for i in range(some.shape[0]):
+                pair_products(places, values, ends[i], ends[i + 1], tiles[t], sums)
+                row = out[start + i, t * LANES : (t + 1) * LANES]
+                for j in range(row.size):
+                    row[j] = sums[j]
+                raise_row(row, gamma, coef0, degree, base)
+
+
+@part
+def pairs_not_zero(row, m, places, values):
+    """Find the pairs of neighbours that are not both zero, and add them to the m there are; return how many that
+    makes."""
+    m, halves = _u(m), _u(row.size // 2)
+    for c in range(halves):
+        x, y = row[_u(2) * c], row[_u(2) * c + _u(1)]
+        places[m], values[m, 0], values[m, 1] = c, x, y
+        m += _u((x != 0.0) | (y != 0.0))  # no branch: which it is cannot be foreseen
+    if row.size % 2 and row[row.size - 1] != 0.0:
+        places[m], values[m, 0], values[m, 1] = halves, row[row.size - 1], 0
+        m += _u(1)
+    return m
+
+
+@kernel
+def lay_tiles(rows, tiles):
+    """tiles[t, c, l] = columns 2c and 2c + 1 of row t * LANES + l, where there is one: what a pair of numbers adds to
+    its products with LANES rows lies side by side. The tiles are zeros before."""
+    for i in range(rows.shape[0]):
+        tile, lane = tiles[i // LANES], i % LANES
+        for j in range(rows.shape[1]):
+            tile[j // 2, lane, j % 2] = rows[i, j]
 
 
 @part
