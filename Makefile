@@ -16,7 +16,7 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py \
 		tests/theory/test_hull_kernel.py tests/test_kernel_budget.py tests/test_losses.py tests/descent/test_sgd.py \
-		tests/test_kernel_products.py
+		tests/test_kernel_products.py tests/test_lanes.py
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

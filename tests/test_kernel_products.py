@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Rows
-from novikoff._jit import LANES
 from novikoff._threads import at_most, share
 from novikoff.errors import DataError
 from novikoff.gram import Points, products
 from novikoff.gram.products import powers_of_dots
 from novikoff.kernels.gram import TOGETHER
+from novikoff.kernels.lanes import LANES
 
 
 def _rows(rng, n, columns, filled, largest):

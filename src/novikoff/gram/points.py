@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff._jit import LANES
 from novikoff.errors import DataError
 from novikoff.kernels import gram
+from novikoff.kernels.lanes import LANES
 from novikoff.rows import Rows
 
 __all__ = ["Growing", "Points", "Support"]

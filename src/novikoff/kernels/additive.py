@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order, prefetch
+from novikoff._jit import kernel, part, part_in_order
+from novikoff.kernels.lanes import prefetch
 
 # Rules, by code: a function passed as an argument would miss the disk cache in every process.
 PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)

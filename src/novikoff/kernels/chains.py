@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff._jit import kernel, part, prefetch
+from novikoff._jit import kernel, part
 from novikoff.kernels.beams import beam_chain
 from novikoff.kernels.decoding import add_links, bar_ends, chain_score, decode
-from novikoff.kernels.rowsums import add_rows, ask_for
+from novikoff.kernels.lanes import add_rows, ask_for, prefetch
 
 EXAMPLES, MISTAKES, ROWS, SQUARED_NORM, SQUARED_RADIUS, LOGGED = range(6)  # in `counts`
 N_COUNTS = 6

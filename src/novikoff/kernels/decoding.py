@@ -22,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
+from novikoff.kernels.lanes import best_before
 
 
 @kernel
@@ -57,65 +58,46 @@ def bar_ends(E, begin, end, ends, sign):
 
 
 @part
-def level(b, e, n_tags, floor):
-    """Take the largest sum from all, and from what the token says, but let no sum fall below the floor. Return whether
-    there is one that may be."""
+def level(b, n_tags, floor):
+    """Take the largest sum from all, but let none fall below the floor. Return whether there is one that may be."""
     top = b[0]
     for z in range(1, n_tags):
         top = max(top, b[z])
-    if top <= floor // 2:
-        return False
     for z in range(b.size):
-        new = b[z] - top
-        b[z] = new if new > floor else floor
-        e[z] -= top
-    return True
+        b[z] = max(b[z] - top, floor)
+    return top > floor // 2
 
 
 @kernel
 def best_chain(E, Q, n, floor, best, y):
     """Viterbi. best[i, z] is the most that the first i + 1 tags can have if the last is z, less the most of all. Return
-    whether there is a chain that may be. Changes E, but for all tags of a token alike.
+    whether there is a chain that may be.
 
     Where the maximum came from is not noted on the way but looked up on the way back, for one tag of a token instead of
-    all: what is left of the inner loop is an addition and a maximum, which the processor does for eight tags at once.
+    all: what is left on the way is an addition and a maximum, which the processor does for eight tags at once.
     """
     n_tags, width = Q.shape[1], Q.shape[2]
-    whole = best.dtype.type  # numba would go on in 64 bits, half as many at once
-    for z in range(width):
-        best[0, z] = E[0, z]
-    if not level(best[0], E[0], n_tags, floor):
-        return False
-    for i in range(1, n):
-        b, before, e, q = best[i], best[i - 1], E[i], Q[i if Q.shape[0] > 1 else 0]
-        for z in range(width):
-            b[z] = before[0] + q[0, z]
-        a = 1
-        while a + 4 <= n_tags:  # four at a time, as to begin with a row costs as much as to go through it
-            s, t, u, v = before[a], before[a + 1], before[a + 2], before[a + 3]
-            f, g, h, k = q[a], q[a + 1], q[a + 2], q[a + 3]
+    for i in range(n):
+        b, e = best[i], E[i]
+        if i == 0:
             for z in range(width):
-                new = max(max(whole(s + f[z]), whole(t + g[z])), max(whole(u + h[z]), whole(v + k[z])))
-                b[z] = max(new, b[z])
-            a += 4
-        while a < n_tags:
-            s, k = before[a], q[a]
+                b[z] = e[z]
+        else:
+            best_before(best[i - 1], Q[i if Q.shape[0] > 1 else 0], n_tags, b)
             for z in range(width):
-                b[z] = max(whole(s + k[z]), b[z])
-            a += 1
-        for z in range(width):
-            b[z] += e[z]
-        if not level(b, e, n_tags, floor):
+                b[z] += e[z]
+        if not level(b, n_tags, floor):
             return False
-    last = 0
-    while best[n - 1, last] != 0:  # the most, less the most of all
-        last += 1
-    y[n - 1] = last
+    y[n - 1] = 0
+    for z in range(1, n_tags):
+        if best[n - 1, z] > best[n - 1, y[n - 1]]:
+            y[n - 1] = z
     for i in range(n - 1, 0, -1):
-        z, q, a = y[i], Q[i if Q.shape[0] > 1 else 0], 0
-        while best[i - 1, a] + q[a, z] != best[i, z] - E[i, z]:
-            a += 1
-        y[i - 1] = a
+        z, q, before = y[i], Q[i if Q.shape[0] > 1 else 0], best[i - 1]
+        most, y[i - 1] = before[0] + q[0, z], 0
+        for a in range(1, n_tags):
+            if before[a] + q[a, z] > most:
+                most, y[i - 1] = before[a] + q[a, z], a
     return True
 
 

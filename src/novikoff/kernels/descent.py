@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, prefetch
+from novikoff._jit import kernel, part
 from novikoff.kernels.additive import (
     AHEAD,
     LARGEST,
@@ -26,6 +26,7 @@ from novikoff.kernels.additive import (
     row_look,
     rows_ahead,
 )
+from novikoff.kernels.lanes import prefetch
 
 # Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
 HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import LANES, kernel, pair_products, part, part_in_order
+from novikoff._jit import kernel, part, part_in_order
+from novikoff.kernels.lanes import LANES, pair_products
 
 TOGETHER = 256  # rows to go through a tile, one after the other
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, prefetch
+from novikoff._jit import kernel, part
+from novikoff.kernels.lanes import add_rows, ask_for, prefetch
 from novikoff.kernels.names import SEED, mixed
-from novikoff.kernels.rowsums import add_rows, ask_for
 
 _u = np.uint64
 

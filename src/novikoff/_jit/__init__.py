@@ -1,4 +1,4 @@
-"""The one place that imports numba: which flags our kernels are compiled with, and why.
+"""The one folder that imports numba: which flags our kernels are compiled with, and why.
 
 nogil       kernels touch only arrays, so other threads may run meanwhile.
 cache       compiled code is kept on disk; a fresh process pays milliseconds, not seconds. numba checks only the
@@ -18,9 +18,9 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from llvmlite import ir
-from numba.core import cgutils, event, types
-from numba.extending import intrinsic
+from numba.core import event
+
+from novikoff._jit import llvm
 
 _is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _FLAGS: dict[str, Any] = {
@@ -39,7 +39,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         return numba.njit(**_FLAGS)(function)
     if _is_compiling:
         kept = compiled._cache._cache_file
-        kept._source_stamp = (kept._source_stamp, *_stamps({__file__} | _files_behind(function)))
+        kept._source_stamp = (kept._source_stamp, *_stamps({__file__, llvm.__file__} | _files_behind(function)))
     return compiled
 
 
@@ -114,77 +114,3 @@ def compile_here(function: Callable[..., Any]) -> Callable[..., Any]:
 def _python_source(function: Any) -> FunctionType:
     """The Python function inside a compiled one; a plain function is its own source."""
     return getattr(function, "py_func", function)
-
-
-def _no_prefetch(array: Any, at: int) -> None:
-    """Without compilation there is nothing to be gained."""
-
-
-def _prefetch(typing: Any, array: Any, at: Any) -> tuple[Any, Callable[..., Any]]:
-    """Ask for the cache line of element `at` of a C-ordered array, counted in memory order, before it is used. Nothing
-    is read, whatever the address; numba has no name of its own for the processor's instruction."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(start, [arguments[1]]), ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        form = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
-        builder.call(function, [address, number(0), number(3), number(1)])  # to read, to be kept, data
-        return context.get_dummy_value()
-
-    return types.void(array, at), generate
-
-
-prefetch: Callable[..., Any] = intrinsic(_prefetch) if _is_compiling else _no_prefetch
-
-
-def _plain_pair_products(places: Any, values: Any, begin: int, end: int, tile: Any, sums: Any) -> None:
-    """The same in so many words."""
-    sums[:] = (tile[places[begin:end]].astype(sums.dtype) * values[begin:end, None]).sum(axis=(0, 2))
-
-
-def _pair_products(
-    typing: Any, places: Any, values: Any, begin: Any, end: Any, tile: Any, sums: Any
-) -> tuple[Any, Callable[..., Any]]:
-    """sums = sum over begin <= p < end of x * tile[place, :, 0] + y * tile[place, :, 1], with x, y = values[p] and
-    place = places[p]. All arrays are C-ordered: int64, int16, small integers of any kind for LANES rows, int32.
-
-    Two products and their sum are one instruction, eight of them at once, and so twice the work of one for floats;
-    numba makes no use of it. LLVM does where it sees the products of two vectors of int16 added by neighbours, and
-    for processors without the instruction makes what they have. The sums stay in registers.
-    """
-    index, number, small = ir.IntType(64), ir.IntType(32), ir.IntType(16)
-    eight, sixteen, pairs = ir.VectorType(number, 8), ir.VectorType(number, 16), ir.VectorType(small, 16)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def address(array: int, at: Any, kind: Any) -> Any:
-            start = context.make_array(signature.args[array])(context, builder, arguments[array]).data
-            return builder.bitcast(builder.gep(start, [at]), kind.as_pointer())
-
-        def chosen(vector: Any, *places: int) -> Any:
-            return builder.shuffle_vector(vector, vector, ir.Constant(eight, places))
-
-        stored = ir.VectorType(context.get_data_type(tile.dtype), 16)
-        widened = builder.sext if tile.dtype.signed else builder.zext
-        nothing = ir.Constant(eight, [0] * 8)
-        totals = [cgutils.alloca_once_value(builder, nothing) for _ in range(LANES // 8)]  # type: ignore[no-untyped-call]
-        with cgutils.for_range_slice(builder, arguments[2], arguments[3], index(1)) as (p, _):
-            xy = builder.load(address(1, builder.mul(p, index(2)), number), align=2)
-            xy = chosen(builder.insert_element(nothing, xy, number(0)), *[0] * 8)
-            xy = builder.sext(builder.bitcast(xy, pairs), sixteen)
-            start = builder.mul(builder.load(address(0, p, index)), index(2 * LANES))
-            for k, total in enumerate(totals):
-                z = builder.load(address(4, builder.add(start, index(16 * k)), stored), align=1)
-                products = builder.mul(xy, widened(z, sixteen))
-                added = builder.add(chosen(products, *range(0, 16, 2)), chosen(products, *range(1, 16, 2)))
-                builder.store(builder.add(builder.load(total), added), total)
-        for k, total in enumerate(totals):
-            builder.store(builder.load(total), address(5, index(8 * k), eight), align=4)
-        return context.get_dummy_value()
-
-    return types.void(places, values, begin, end, tile, sums), generate
-
-
-LANES = 64  # sums at a time: half of the registers of a processor
-pair_products: Callable[..., Any] = intrinsic(_pair_products) if _is_compiling else _plain_pair_products

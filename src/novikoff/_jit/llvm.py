@@ -1,0 +1,141 @@
+"""Functions in LLVM's own words, for what numba cannot be brought to say: vectors that stay in registers, prefetching.
+
+A function marked `in_llvm` says in Python what is done, and does it where nothing is compiled; another, marked with
+`writes`, writes the same for LLVM, which has vectors of any number of lanes and finds the instructions that the
+processor at hand has for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from inspect import Parameter, signature
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+__all__ = ["INDEX", "Array", "Writer", "in_llvm", "writes"]
+
+INDEX = ir.IntType(64)
+
+
+def in_llvm(function: Callable[..., None]) -> Any:
+    """Let `writes` say how this function, which returns nothing, is written for LLVM. Its arrays must be C-ordered."""
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+
+    def define(typing: Any, *kinds: Any) -> Any:
+        def generate(context: Any, builder: Any, types_: Any, values: Any) -> Any:
+            found = [Array(context, builder, kind, value) if isinstance(kind, types.Array) else value
+                     for kind, value in zip(types_.args, values, strict=True)]  # fmt: skip
+            compiled.write(Writer(builder), *found)
+            return context.get_dummy_value()
+
+        return types.void(*kinds), generate
+
+    own = signature(function)
+    define.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[Parameter("typing", Parameter.POSITIONAL_OR_KEYWORD), *own.parameters.values()]
+    )  # numba wants to know how many there are
+    compiled: Any = intrinsic(define)
+    compiled.py_func = function  # tells which file is behind it
+    return compiled
+
+
+def writes(compiled: Any) -> Callable[[Callable[..., None]], None]:
+    """Have the function decorated, of a `Writer` and the arguments, write what `compiled` does: arrays come as `Array`,
+    numbers as LLVM's values."""
+
+    def decorate(write: Callable[..., None]) -> None:
+        compiled.write = write
+
+    return decorate
+
+
+class Array:
+    """A C-ordered array as LLVM sees it.
+
+    Attributes
+    ----------
+    number : ir.Type
+        Of its elements.
+    is_signed : bool
+    sizes : list of ir.Value
+    """
+
+    def __init__(self, context: Any, builder: Any, kind: Any, value: Any) -> None:
+        array = context.make_array(kind)(context, builder, value)
+        self._builder, self._start = builder, array.data
+        self.number, self.is_signed = context.get_data_type(kind.dtype), getattr(kind.dtype, "signed", True)
+        self.sizes = cgutils.unpack_tuple(builder, array.shape)  # type: ignore[no-untyped-call]
+
+    def address(self, at: Any, kind: Any) -> Any:
+        """Where element `at` is, counted in memory order, as that of a value of this kind."""
+        return self._builder.bitcast(self._builder.gep(self._start, [at]), kind.as_pointer())
+
+    def load(self, at: Any, kind: Any = None) -> Any:
+        """Element `at`; or a vector, or whatever is of this kind, that begins there."""
+        return self._builder.load(self.address(at, kind or self.number), align=1)
+
+    def store(self, value: Any, at: Any) -> None:
+        self._builder.store(value, self.address(at, value.type), align=1)
+
+
+class Variable:
+    """What changes along a loop; LLVM keeps it in a register."""
+
+    def __init__(self, builder: Any, first: Any) -> None:
+        self._builder, self._place = builder, cgutils.alloca_once(builder, first.type)  # type: ignore[no-untyped-call]
+        self.set(first)
+
+    def get(self) -> Any:
+        return self._builder.load(self._place)
+
+    def set(self, value: Any) -> None:
+        self._builder.store(value, self._place)
+
+
+class Writer:
+    """What a function is written with."""
+
+    def __init__(self, builder: Any) -> None:
+        self._builder = builder
+        self.add, self.sub, self.mul, self.bitcast = builder.add, builder.sub, builder.mul, builder.bitcast
+
+    @contextmanager
+    def loop(self, begin: Any, end: Any, step: int = 1) -> Iterator[Any]:
+        """Write what is done for each of range(begin, end, step)."""
+        with cgutils.for_range_slice(self._builder, begin, end, INDEX(step)) as (index, _):
+            yield index
+
+    def variable(self, first: Any) -> Variable:
+        return Variable(self._builder, first)
+
+    def spread(self, number: Any, lanes: int) -> Any:
+        """A vector of this number in all lanes."""
+        vector = ir.Constant(ir.VectorType(number.type, lanes), ir.Undefined)
+        return self.chosen(self._builder.insert_element(vector, number, ir.IntType(32)(0)), [0] * lanes)
+
+    def chosen(self, vector: Any, places: list[int]) -> Any:
+        """Some lanes of a vector."""
+        which = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
+        return self._builder.shuffle_vector(vector, vector, which)
+
+    def larger(self, one: Any, other: Any) -> Any:
+        """The larger of two signed whole numbers, lane by lane."""
+        return self._builder.select(self._builder.icmp_signed(">", one, other), one, other)
+
+    def widened(self, number: Any, kind: Any, is_signed: bool) -> Any:
+        """A whole number of as many bits or more, lane by lane."""
+        if number.type == kind:
+            return number
+        return (self._builder.sext if is_signed else self._builder.zext)(number, kind)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call one of LLVM's own functions that returns nothing."""
+        form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
+        function = cgutils.get_or_insert_function(self._builder.module, form, name)  # type: ignore[no-untyped-call]
+        self._builder.call(function, arguments)

@@ -1,0 +1,111 @@
+"""Several numbers at once: each function as Python says it, and as it is written for LLVM.
+
+Left to itself, numba would write each sum to memory and read it again, and first ask whether two arrays are one; all of
+which takes longer than adding up a row of a few numbers.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from novikoff._jit import part
+from novikoff._jit.llvm import INDEX, in_llvm, writes
+
+EIGHT = 8  # numbers of 32 bits that most processors add at once: rows are filled up to a multiple of it
+LANES = 64  # rows that `pair_products` has sums of at a time: half of the registers
+
+_NUMBER, _SMALL, _BYTE = ir.IntType(32), ir.IntType(16), ir.IntType(8)
+
+
+# -- rows
+
+
+@in_llvm
+def add_rows(W, rows, m, e):
+    """e <- e + sum of W[rows[k]] over k < m, for rows of a multiple of EIGHT whole numbers; e may have more bits."""
+    for k in range(m):
+        e += W[rows[k]]
+
+
+@writes(add_rows)
+def _add_rows(w, W, rows, m, e):
+    width, eight = e.sizes[0], ir.VectorType(e.number, EIGHT)
+    with w.loop(INDEX(0), width, EIGHT) as y:
+        total = w.variable(e.load(y, eight))
+        with w.loop(INDEX(0), m) as k:
+            weights = W.load(w.add(w.mul(rows.load(k), width), y), ir.VectorType(W.number, EIGHT))
+            total.set(w.add(total.get(), w.widened(weights, eight, W.is_signed)))
+        e.store(total.get(), y)
+
+
+@in_llvm
+def best_before(before, q, n, best):
+    """best[z] = max over a < n of before[a] + q[a, z], for rows of a multiple of EIGHT whole numbers."""
+    best[:] = (before[:n, None] + q[:n]).max(axis=0)
+
+
+@writes(best_before)
+def _best_before(w, before, q, n, best):
+    width, eight = best.sizes[0], ir.VectorType(best.number, EIGHT)
+
+    def after(a, z):
+        return w.add(w.spread(before.load(a), EIGHT), q.load(w.add(w.mul(a, width), z), eight))
+
+    with w.loop(INDEX(0), width, EIGHT) as z:
+        largest = w.variable(after(INDEX(0), z))
+        with w.loop(INDEX(1), n) as a:
+            largest.set(w.larger(after(a, z), largest.get()))
+        best.store(largest.get(), z)
+
+
+# -- pairs of columns
+
+
+@in_llvm
+def pair_products(places, values, begin, end, tile, sums):
+    """sums[l] = sum over begin <= p < end of x * tile[places[p], l, 0] + y * tile[places[p], l, 1], where x, y are
+    values[p], for l < LANES. The values are int16, the tile of bytes or int16, the sums int32."""
+    sums[:] = (tile[places[begin:end]].astype(sums.dtype) * values[begin:end, None]).sum(axis=(0, 2))
+
+
+@writes(pair_products)
+def _pair_products(w, places, values, begin, end, tile, sums):
+    """Two products and their sum are one instruction, eight of them at once, and so twice the work of one for floats.
+    LLVM finds it where products of vectors of int16 are added by neighbours."""
+    whole, stored = ir.VectorType(_NUMBER, 2 * EIGHT), ir.VectorType(tile.number, 2 * EIGHT)
+    even, odd = (list(range(first, 2 * EIGHT, 2)) for first in (0, 1))
+    totals = [w.variable(ir.Constant(ir.VectorType(_NUMBER, EIGHT), [0] * EIGHT)) for _ in range(LANES // EIGHT)]
+    with w.loop(begin, end) as p:
+        pair = w.spread(values.load(w.mul(p, INDEX(2)), _NUMBER), EIGHT)
+        pair = w.widened(w.bitcast(pair, ir.VectorType(_SMALL, 2 * EIGHT)), whole, values.is_signed)
+        start = w.mul(places.load(p), INDEX(2 * LANES))
+        for k, total in enumerate(totals):
+            there = tile.load(w.add(start, INDEX(2 * EIGHT * k)), stored)
+            products = w.mul(pair, w.widened(there, whole, tile.is_signed))
+            total.set(w.add(total.get(), w.add(w.chosen(products, even), w.chosen(products, odd))))
+    for k, total in enumerate(totals):
+        sums.store(total.get(), INDEX(EIGHT * k))
+
+
+# -- memory
+
+
+@in_llvm
+def prefetch(array, at):
+    """Ask for the cache line of element `at` of an array, counted in memory order, before it is used. Nothing is read,
+    whatever the address."""
+
+
+@writes(prefetch)
+def _prefetch(w, array, at):
+    to_read, to_be_kept, data = _NUMBER(0), _NUMBER(3), _NUMBER(1)
+    w.call("llvm.prefetch.p0i8", array.address(at, _BYTE), to_read, to_be_kept, data)
+
+
+@part
+def ask_for(W, row):
+    """Ask for a row before it is needed. It takes two lines of the cache at most, if it is of 32 numbers of 32 bits;
+    of longer ones the processor fetches the rest by itself."""
+    width = W.shape[1]
+    prefetch(W, row * width)
+    prefetch(W, row * width + width - 1)

@@ -1,0 +1,78 @@
+"""What is written for LLVM does what its Python says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from novikoff import _jit
+from novikoff._jit import compile_here
+from novikoff.kernels import lanes, tokens
+
+WHOLE = st.sampled_from([np.int32, np.int64])
+
+
+def _bits(number):
+    return np.iinfo(number).bits
+
+
+@compile_here
+def add_rows(W, rows, m, e):
+    lanes.add_rows(W, rows, m, e)
+
+
+@compile_here
+def best_before(before, q, n, best):
+    lanes.best_before(before, q, n, best)
+
+
+@compile_here
+def pair_products(places, values, begin, end, tile, sums):
+    lanes.pair_products(places, values, begin, end, tile, sums)
+
+
+@given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), m=st.integers(0, 9), narrow=WHOLE, wide=WHOLE)
+def test_sums_of_rows(seed, eights, m, narrow, wide):
+    rng = np.random.default_rng(seed)
+    largest = 2**28 if np.int32 in (narrow, wide) else 2**60
+    W = rng.integers(-largest // 10, largest // 10, (7, 8 * eights)).astype(min(narrow, wide, key=_bits))
+    rows = rng.integers(0, 7, 9)
+    e = rng.integers(-largest // 10, largest // 10, 8 * eights).astype(max(narrow, wide, key=_bits))
+    expected = e + W[rows[:m]].sum(axis=0)
+    add_rows(W, rows, m, e)
+    assert np.array_equal(e, expected)
+
+
+@given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), n=st.integers(1, 40), number=WHOLE)
+def test_the_best_of_sums(seed, eights, n, number):
+    rng = np.random.default_rng(seed)
+    n, width = min(n, 8 * eights), 8 * eights
+    largest = np.iinfo(number).max // 2
+    before, q = (rng.integers(-largest, largest, shape).astype(number) for shape in (width, (n, width)))
+    best = np.empty(width, number)
+    best_before(before, q, n, best)
+    assert best.tolist() == [max(int(before[a]) + int(q[a, z]) for a in range(n)) for z in range(width)]
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1), begin=st.integers(0, 3), m=st.integers(0, 9),
+    kind=st.sampled_from([np.uint8, np.int16]),
+)  # fmt: skip
+def test_products_of_pairs(seed, begin, m, kind):
+    rng = np.random.default_rng(seed)
+    largest = min(np.iinfo(kind).max, 4096)  # as large as kernels take them
+    tile = rng.integers(max(np.iinfo(kind).min, -largest), largest + 1, (5, lanes.LANES, 2)).astype(kind)
+    places, values = rng.integers(0, 5, 12), rng.integers(-4096, 4097, (12, 2)).astype(np.int16)
+    sums = np.empty(lanes.LANES, np.int32)
+    pair_products(places, values, begin, begin + m, tile, sums)
+    some = range(begin, begin + m)
+    expected = [sum(int(values[p, k]) * int(tile[places[p], lane, k]) for p in some for k in (0, 1))
+                for lane in range(lanes.LANES)]  # fmt: skip
+    assert sums.tolist() == expected
+
+
+@pytest.mark.skipif(not _jit._is_compiling, reason="nothing is kept on the disk")
+def test_kernels_are_compiled_anew_when_this_file_changes():
+    assert lanes.__file__ in _jit._files_behind(tokens.score_tokens.py_func)
