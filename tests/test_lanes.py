@@ -24,8 +24,13 @@ def add_rows(W, rows, m, e):
 
 
 @compile_here
-def best_before(before, q, n, best):
-    lanes.best_before(before, q, n, best)
+def best_step(before, q, n, e, best):
+    lanes.best_step(before, q, n, e, best)
+
+
+@compile_here
+def level(b, floor, top):
+    lanes.level(b, floor, top)
 
 
 @compile_here
@@ -49,11 +54,24 @@ def test_sums_of_rows(seed, eights, m, narrow, wide):
 def test_the_best_of_sums(seed, eights, n, number):
     rng = np.random.default_rng(seed)
     n, width = min(n, 8 * eights), 8 * eights
-    largest = np.iinfo(number).max // 2
-    before, q = (rng.integers(-largest, largest, shape).astype(number) for shape in (width, (n, width)))
+    largest = np.iinfo(number).max // 3
+    before, q, e = (rng.integers(-largest, largest, shape).astype(number) for shape in (width, (n, width), width))
     best = np.empty(width, number)
-    best_before(before, q, n, best)
-    assert best.tolist() == [max(int(before[a]) + int(q[a, z]) for a in range(n)) for z in range(width)]
+    best_step(before, q, n, e, best)
+    expected = [int(e[z]) + max(int(before[a]) + int(q[a, z]) for a in range(n)) for z in range(width)]
+    assert best.tolist() == expected
+
+
+@given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), number=WHOLE)
+def test_levelling(seed, eights, number):
+    rng = np.random.default_rng(seed)
+    b, top = rng.integers(-1000, 1000, 8 * eights).astype(number), np.empty(1, number)
+    floor = int(rng.integers(-2000, 0))
+    most = max(b.tolist())
+    expected = [max(each - most, floor) for each in b.tolist()]
+    level(b, floor, top)
+    assert b.tolist() == expected
+    assert top.tolist() == [most]
 
 
 @given(

@@ -320,8 +320,10 @@ def test_the_best_of_many_tags(n, n_tags, layers, seed):
     """Small numbers, so that there are ties: then the last tag with the lowest number counts, and so on backwards."""
     rng = np.random.default_rng(seed)
     E, Q = (rng.integers(-2, 3, shape).astype(np.int32) for shape in ((n, 8), (n if layers else 1, n_tags, 8)))
+    Q[:, :, n_tags:] = floor_of(np.int32)
     said, y = E.copy(), np.empty(n, np.int32)
-    assert best_chain(E, Q, n, floor_of(np.int32), np.empty((n, 8), np.int32), y)
+    assert best_chain(E, Q, n, floor_of(np.int32), np.empty((n, 8), np.int32), np.empty(1, np.int32), y)
+    assert np.array_equal(E, said)
 
     def score(chain):
         pairs = sum(int(Q[i if layers else 0, chain[i - 1], chain[i]]) for i in range(1, n))

@@ -134,6 +134,14 @@ class Writer:
             return number
         return (self._builder.sext if is_signed else self._builder.zext)(number, kind)
 
+    def narrowed(self, number: Any, kind: Any) -> Any:
+        """A whole number of as many bits or fewer."""
+        return number if number.type == kind else self._builder.trunc(number, kind)
+
+    def lane(self, vector: Any, place: int) -> Any:
+        """One lane of a vector."""
+        return self._builder.extract_element(vector, ir.IntType(32)(place))
+
     def call(self, name: str, *arguments: Any) -> None:
         """Call one of LLVM's own functions that returns nothing."""
         form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])

@@ -60,10 +60,7 @@ class Points:
     @classmethod
     def of_objects(cls, objects: Sequence[Any]) -> Points:
         """Points that are anything a user's own kernel understands."""
-        data = np.empty(len(objects), object)
-        for at, each in enumerate(objects):
-            data[at] = each
-        return cls(data)
+        return cls(np.fromiter(objects, object, len(objects)))
 
     def __len__(self) -> int:
         return int(self.data.shape[0])

@@ -34,12 +34,13 @@ N_COUNTS = 6
 class Room(NamedTuple):
     """Memory for the work on one sentence, of the longest there is; what is not needed may be empty.
 
-    E, Q and best are of 32 or 64 bits, as the sums demand.
+    E, Q, best and top are of 32 or 64 bits, as the sums demand.
     """
 
     E: np.ndarray
     Q: np.ndarray
     best: np.ndarray
+    top: np.ndarray  # a single number
     best_pairs: np.ndarray
     guess: np.ndarray
     rows: np.ndarray
@@ -74,7 +75,7 @@ class Lessons(NamedTuple):
 def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, floor, room, beam, tags):
     """The best chain of every sentence, given what every token says of every tag. Where no chain may be, none is
     barred."""
-    Q = room.Q
+    Q, is_ready = room.Q, False
     none = np.empty(0, np.int32)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
@@ -84,9 +85,11 @@ def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, floor,
         e, y = E[begin:end], tags[begin:end]
         bar_ends(e, 0, n, ends, 1)
         for turn in range(2):
-            add_links(P, barred if turn == 0 else barred[:0], links, begin, n, after, row_of, W, Q)
+            if turn == 1 or not is_ready:
+                add_links(P, barred if turn == 0 else barred[:0], links, begin, n, after, row_of, W, floor, Q)
+            is_ready = turn == 0 and links.shape[1] == 0  # for the next sentence as well
             if beam is None:
-                found = decode(e, Q, T, n, floor, room.best, room.best_pairs, y)
+                found = decode(e, Q, T, n, floor, room.best, room.top, room.best_pairs, y)
             else:
                 found = beam_chain(e, Q, T, n, floor, False, none, beam, y) > 0
             if found:
@@ -107,7 +110,7 @@ def score_sentences(starts, E, P, T, links, after, row_of, W, longest, tags, sco
         if not is_known:
             scores[s] = np.nan
         elif end > begin:
-            add_links(P, P[:0], links, begin, end - begin, after, row_of, W, Q)
+            add_links(P, P[:0], links, begin, end - begin, after, row_of, W, 0, Q)
             scores[s] = chain_score(E[begin:end], Q, T, end - begin, tags[begin:end])
 
 
@@ -237,9 +240,9 @@ def learn_sentences(order, lessons, learned, T, X, with_pairs, barred, ends, flo
             ask_for_places(features, starts[order[p + 1]], starts[order[p + 1] + 1], row_of)
         add_up(W, n, room.rows, room.sizes, E)
         bar_ends(E, 0, n, ends, 1)
-        add_links(P, barred, links, begin, n, after, row_of, W, Q)
+        add_links(P, barred, links, begin, n, after, row_of, W, floor, Q)
         if beam is None:
-            decode(E, Q, T, n, floor, room.best, room.best_pairs, guess)
+            decode(E, Q, T, n, floor, room.best, room.top, room.best_pairs, guess)
         else:
             n = beam_chain(E, Q, T, n, floor, True, y, beam, guess)
         is_right = True

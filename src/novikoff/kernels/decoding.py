@@ -6,8 +6,9 @@
     source    Viterbi 1967; for chains of order two Thede and Harper 1999
 
 Q has one layer if what it says is the same at all tokens, and otherwise one for each. T is None for chains of order
-one: then numba leaves out what is about it before it compiles. Tags are rows filled up with zeros to a multiple of
-eight, as many as the processor adds at once.
+one: then numba leaves out what is about it before it compiles. Rows of tags are filled up
+to a multiple of eight, as many as the processor adds at once, Q with `floor` (see below), so that none of the tags that
+are not there is ever best.
 
 All numbers are whole, so that a tie is a tie. Before each step the largest of the sums so far is taken from all of
 them: what is compared are differences, which do not grow with the sentence, so 32 bits hold them. What must not be
@@ -22,12 +23,13 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.lanes import best_before
+from novikoff.kernels.lanes import best_step, level
 
 
 @kernel
-def add_links(P, barred, links, begin, n, rows_after, row_of, W, Q):
-    """Q_i = P + what is barred + the weights of the features of token i that go with the tag before.
+def add_links(P, barred, links, begin, n, rows_after, row_of, W, floor, Q):
+    """Q_i = P + what is barred + the weights of the features of token i that go with the tag before; `floor` where
+    there is no tag.
 
     links[i, k] is the feature that template k makes of token i, rows_after[f, a] the one it becomes after tag a.
     """
@@ -47,6 +49,8 @@ def add_links(P, barred, links, begin, n, rows_after, row_of, W, Q):
                         w = W[row]
                         for z in range(width):
                             q[z] += w[z]
+            for z in range(n_tags, width):
+                q[z] = floor
 
 
 @part
@@ -57,19 +61,8 @@ def bar_ends(E, begin, end, ends, sign):
         E[end - 1, z] += sign * ends[1, z]
 
 
-@part
-def level(b, n_tags, floor):
-    """Take the largest sum from all, but let none fall below the floor. Return whether there is one that may be."""
-    top = b[0]
-    for z in range(1, n_tags):
-        top = max(top, b[z])
-    for z in range(b.size):
-        b[z] = max(b[z] - top, floor)
-    return top > floor // 2
-
-
 @kernel
-def best_chain(E, Q, n, floor, best, y):
+def best_chain(E, Q, n, floor, best, top, y):
     """Viterbi. best[i, z] is the most that the first i + 1 tags can have if the last is z, less the most of all. Return
     whether there is a chain that may be.
 
@@ -77,27 +70,27 @@ def best_chain(E, Q, n, floor, best, y):
     all: what is left on the way is an addition and a maximum, which the processor does for eight tags at once.
     """
     n_tags, width = Q.shape[1], Q.shape[2]
-    for i in range(n):
-        b, e = best[i], E[i]
-        if i == 0:
-            for z in range(width):
-                b[z] = e[z]
-        else:
-            best_before(best[i - 1], Q[i if Q.shape[0] > 1 else 0], n_tags, b)
-            for z in range(width):
-                b[z] += e[z]
-        if not level(b, n_tags, floor):
+    for z in range(width):
+        best[0, z] = E[0, z] if z < n_tags else floor
+    level(best[0], floor, top)
+    for i in range(1, n):
+        if top[0] <= floor // 2:
             return False
-    y[n - 1] = 0
-    for z in range(1, n_tags):
-        if best[n - 1, z] > best[n - 1, y[n - 1]]:
-            y[n - 1] = z
+        best_step(best[i - 1], Q[i if Q.shape[0] > 1 else 0], n_tags, E[i], best[i])
+        level(best[i], floor, top)
+    if top[0] <= floor // 2:
+        return False
+    z = 0
+    while best[n - 1, z] != 0:  # the most, less the most of all
+        z += 1
+    y[n - 1] = z
     for i in range(n - 1, 0, -1):
-        z, q, before = y[i], Q[i if Q.shape[0] > 1 else 0], best[i - 1]
-        most, y[i - 1] = before[0] + q[0, z], 0
+        q, before = Q[i if Q.shape[0] > 1 else 0], best[i - 1]
+        from_, most = 0, before[0] + q[0, z]
         for a in range(1, n_tags):
-            if before[a] + q[a, z] > most:
-                most, y[i - 1] = before[a] + q[a, z], a
+            new = before[a] + q[a, z]
+            from_, most = (a, new) if new > most else (from_, most)  # no branch: which it is cannot be foreseen
+        y[i - 1] = z = from_
     return True
 
 
@@ -160,12 +153,12 @@ def level_all(rows, n_tags, floor):
 
 
 @part
-def decode(E, Q, T, n, floor, best, best_pairs, y):
+def decode(E, Q, T, n, floor, best, top, best_pairs, y):
     """The best chain of either order. Return whether there is one that may be."""
     if T is not None:
         if n > 1:
             return best_chain_of_order_two(E, Q, T, n, floor, best_pairs, y)
-    return best_chain(E, Q, n, floor, best, y)
+    return best_chain(E, Q, n, floor, best, top, y)
 
 
 @part

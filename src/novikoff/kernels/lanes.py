@@ -6,6 +6,7 @@ which takes longer than adding up a row of a few numbers.
 
 from __future__ import annotations
 
+import numpy as np
 from llvmlite import ir
 
 from novikoff._jit import part
@@ -39,13 +40,13 @@ def _add_rows(w, W, rows, m, e):
 
 
 @in_llvm
-def best_before(before, q, n, best):
-    """best[z] = max over a < n of before[a] + q[a, z], for rows of a multiple of EIGHT whole numbers."""
-    best[:] = (before[:n, None] + q[:n]).max(axis=0)
+def best_step(before, q, n, e, best):
+    """best[z] = e[z] + max over a < n of before[a] + q[a, z], for rows of a multiple of EIGHT whole numbers."""
+    best[:] = e + (before[:n, None] + q[:n]).max(axis=0)
 
 
-@writes(best_before)
-def _best_before(w, before, q, n, best):
+@writes(best_step)
+def _best_step(w, before, q, n, e, best):
     width, eight = best.sizes[0], ir.VectorType(best.number, EIGHT)
 
     def after(a, z):
@@ -55,7 +56,29 @@ def _best_before(w, before, q, n, best):
         largest = w.variable(after(INDEX(0), z))
         with w.loop(INDEX(1), n) as a:
             largest.set(w.larger(after(a, z), largest.get()))
-        best.store(largest.get(), z)
+        best.store(w.add(e.load(z, eight), largest.get()), z)
+
+
+@in_llvm
+def level(b, floor, top):
+    """top[0] = max of b; b <- max(b - top, floor), for a row of a multiple of EIGHT whole numbers."""
+    top[0] = b.max()
+    b[:] = np.maximum(b - top[0], floor)
+
+
+@writes(level)
+def _level(w, b, floor, top):
+    width, eight = b.sizes[0], ir.VectorType(b.number, EIGHT)
+    largest = w.variable(b.load(INDEX(0), eight))
+    with w.loop(INDEX(EIGHT), width, EIGHT) as z:
+        largest.set(w.larger(b.load(z, eight), largest.get()))
+    most = largest.get()
+    for apart in (4, 2, 1):
+        most = w.larger(most, w.chosen(most, [lane ^ apart for lane in range(EIGHT)]))
+    lowest = w.spread(w.narrowed(floor, b.number), EIGHT)
+    with w.loop(INDEX(0), width, EIGHT) as z:
+        b.store(w.larger(w.sub(b.load(z, eight), most), lowest), z)
+    top.store(w.lane(most, 0), INDEX(0))
 
 
 # -- pairs of columns

@@ -87,7 +87,7 @@ def list_sentences(starts, E, P, T, barred, ends, links, rows_after, row_of, W, 
         n = end - begin
         if n == 0:
             continue
-        add_links(P, barred, links, begin, n, rows_after, row_of, W, Q)
+        add_links(P, barred, links, begin, n, rows_after, row_of, W, floor, Q)
         bar_ends(E, begin, end, ends, 1)
         fill_lists(E, Q, T, begin, n, floor, sums, froms)
         for turn in range(2):
@@ -96,7 +96,7 @@ def list_sentences(starts, E, P, T, barred, ends, links, rows_after, row_of, W, 
                 extend(sums[n - 1, state], froms[n - 1, state], 0, state, top, sources)
             if sources[0] >= 0 or turn == 1:
                 break
-            add_links(P, barred[:0], links, begin, n, rows_after, row_of, W, Q)
+            add_links(P, barred[:0], links, begin, n, rows_after, row_of, W, floor, Q)
             bar_ends(E, begin, end, ends, -1)
             fill_lists(E, Q, T, begin, n, floor, sums, froms)
         for r in range(k):

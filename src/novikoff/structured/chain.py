@@ -12,6 +12,7 @@ import numpy as np
 from novikoff.kernels import chains as kernels
 from novikoff.kernels.beams import Beam
 from novikoff.kernels.chains import EXAMPLES, LOGGED, MISTAKES, N_COUNTS, ROWS, SQUARED_NORM, SQUARED_RADIUS
+from novikoff.kernels.lanes import EIGHT
 from novikoff.ledger import Trace
 from novikoff.structured.account import SentenceLedger
 from novikoff.structured.constraints import Bars, no_bars
@@ -22,7 +23,6 @@ from novikoff.structured.table import Table
 __all__ = ["Chain", "Lesson", "Search", "floor_of", "number_for"]
 
 _CHUNK = 4096  # sentences in a compiled call: leaves room for Ctrl-C
-_LANES = 8  # rows of weights are filled up to a multiple: so many are added at once
 _NARROW = 2**25  # what is said at one token: if it is less, sums of chains, less the best, fit into 32 bits
 
 
@@ -43,6 +43,7 @@ class Search:
             E=np.empty((n, width), number),
             Q=np.empty((n if with_links else 1, n_tags, width), number),
             best=np.empty((n, width), number),
+            top=np.empty(1, number),
             best_pairs=np.empty((n, n_tags, width) if with_triples else (0, 0, 0), number),
             guess=np.empty(n, np.int32),
             rows=np.empty((n, n_features), np.int64),
@@ -136,7 +137,7 @@ class Chain:
     def widen(self, n_tags: int) -> None:
         """Make room for tags that were never met before; their weights are 0."""
         if n_tags > self.n_tags:
-            wider = (0, -(-n_tags // _LANES) * _LANES - self.weights.shape[1])
+            wider = (0, -(-n_tags // EIGHT) * EIGHT - self.weights.shape[1])
             longer = (0, n_tags - self.n_tags)
             self.weights, self.moments = (
                 np.pad(each[: self.n_rows], ((0, 0), wider)) for each in (self.weights, self.moments)

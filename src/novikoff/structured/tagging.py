@@ -49,7 +49,7 @@ class Tagging:
         """The tags of every sentence."""
         found: list[list[Any]] = []
         for tokens in self._in_parts(as_list(sentences)):
-            flat = list(map(self.tags_.__getitem__, self._answers().tags(tokens).tolist()))
+            flat = np.fromiter(self.tags_, object)[self._answers().tags(tokens)].tolist()
             found += [flat[begin:end] for begin, end in pairwise(tokens.starts.tolist())]
         return found
 
