@@ -17,11 +17,12 @@ import numpy as np
 
 from novikoff._jit import kernel, part
 from novikoff.kernels.lanes import add_rows, ask_for, prefetch
-from novikoff.kernels.names import SEED, mixed
+from novikoff.kernels.names import SEED, mixed, name_hash
 
 _u = np.uint64
 
 _LINE = 16  # whole numbers of 32 bits in a line of the cache
+_KEYS_AHEAD = _u(16)  # to ask memory for where they may be
 
 
 @part
@@ -150,8 +151,50 @@ def keys_of_places(table, keys):
 @kernel
 def look_up(keys, table, places):
     """The place of each key, -1 for those without."""
-    for i in range(keys.size):
+    for i in range(_u(keys.size)):
+        prefetch(table, _u(2) * home(table, keys[min(i + _KEYS_AHEAD, _u(keys.size) - _u(1))]))
         places[i] = place_of(table, keys[i])
+
+
+@kernel
+def enter_keys(keys, table, count, fresh):
+    """Have a place for each key, from `count` on for those without; fresh[k] is the k-th of these. The table has room.
+    Return how many places there are now."""
+    before = count
+    for i in range(keys.size):
+        slot = slot_of(table, keys[i])
+        if table[slot, 1] == _u(0):
+            table[slot, 0] = keys[i]
+            table[slot, 1] = _u(count + 1)
+            fresh[count - before] = i
+            count += 1
+    return count
+
+
+# -- words
+
+
+@kernel
+def part_words(text, spans):
+    """Where each word begins and ends, if zero bytes part them. Return whether there are as many words as spans."""
+    at = 0
+    for i in range(spans.shape[0]):
+        if at > text.size:
+            return False
+        spans[i, 0] = at
+        while at < text.size and text[_u(at)] != 0:
+            at += 1
+        spans[i, 1] = at
+        at += 1
+    return at == text.size + 1
+
+
+@kernel
+def word_hashes(text, spans, hashes):
+    """The hash of each word; of its length as well, as a zero byte at the end leaves that of a name as it is."""
+    for i in range(hashes.size):
+        begin, end = spans[i, 0], spans[i, 1]
+        hashes[i] = mixed(name_hash(SEED, text, begin, end), _u(end - begin))
 
 
 # -- features that go with the tag before
@@ -209,6 +252,7 @@ def score_tokens(
     sizes, n_groups = np.empty(longest, np.int64), groups.shape[0]
     per_word = n_groups * W.shape[1]
     kept, some = np.empty(n_groups, np.int64), np.empty(alone_seeds.size, np.int64)
+    whole = np.empty(W.shape[1], W.dtype)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
         sentence_keys(types, begin, end, values, atoms, ends, seeds, shift, keys)
@@ -235,7 +279,8 @@ def score_tokens(
                 kept[g] = (word + margin) * n_groups + g
                 if not has_sum[kept[g]]:
                     add_alone(word, values, alone_atoms, alone_ends, alone_seeds, shift, groups[g, 2], groups[g, 3],
-                              table, W, some, sums[kept[g]])  # fmt: skip
+                              table, W, some, whole)  # fmt: skip
+                    sums[kept[g]] = whole  # at once: another thread may be here with the same word
                     has_sum[kept[g]] = True
             add_rows(sums, kept, n_groups, e)
             add_rows(W, rows[i - begin], sizes[i - begin], e)

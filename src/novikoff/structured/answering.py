@@ -35,14 +35,16 @@ class Answer:
         self.weights = np.ascontiguousarray(weights, np.int32 if is_narrow else np.int64)
         self._barred: dict[Any, tuple[np.ndarray, np.ndarray]] = {}  # by the numbers they are of
         self._margin = 2 * program.reach + 1
-        self._sums = np.empty((0, len(program.groups), self.weights.shape[1]), self.weights.dtype)
-        self._has_sum = np.zeros((0, len(program.groups)), bool)
+        groups = len(program.groups)
+        self._sums = (  # and whether there is one: both or neither are replaced while other threads look on
+            np.empty((0, groups, self.weights.shape[1]), self.weights.dtype), np.zeros((0, groups), bool)
+        )  # fmt: skip
         self._every_row = np.arange(len(self.weights) + 1, dtype=np.int32)
         self._every_row[-1] = -1  # so that a feature without a row, -1, has none
 
     def forget(self, n: int) -> None:
         """What was kept of all but the first n words."""
-        self._has_sum[n + self._margin :] = False
+        self._sums[1][n + self._margin :] = False
 
     def tags(self, tokens: Tokens) -> np.ndarray:
         """The number of the tag of each token, in the best chain of tags."""
@@ -83,25 +85,27 @@ class Answer:
     def _scores(self, tokens: Tokens) -> np.ndarray:
         """What each token says of each tag."""
         program = self._program
-        self._reserve(self._margin + len(program.words))
+        sums, has_sum = self._sums_of(self._margin + len(program.words))
         E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
         score_tokens(
             tokens.types, tokens.starts, program.words.values(), program.groups, *program.alone, *program.together,
             program.shift, self._chain.table.slots, self.weights, self._margin,
-            self._sums.reshape(-1, self.weights.shape[1]), self._has_sum.reshape(-1),
-            max(1, tokens.longest), E,
+            sums.reshape(-1, self.weights.shape[1]), has_sum.reshape(-1), max(1, tokens.longest), E,
         )  # fmt: skip
         return E
 
-    def _reserve(self, n: int) -> None:
-        """Have memory for so many words. The system gives it when it is first written to."""
-        before = len(self._sums)
+    def _sums_of(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The sums, with memory for so many words; the system gives it when it is first written to."""
+        sums, has_sum = self._sums
+        before = len(sums)
         if n > before:
-            sums = np.empty((max(n, 3 * before // 2), *self._sums.shape[1:]), self._sums.dtype)
-            has_sum = np.zeros(sums.shape[:2], bool)
-            has_sum[:before] = self._has_sum
-            sums[:before][self._has_sum] = self._sums[self._has_sum]
-            self._sums, self._has_sum = sums, has_sum
+            more = max(n, 3 * before // 2)
+            known, larger = has_sum.copy(), np.empty((more, *sums.shape[1:]), sums.dtype)
+            larger[:before][known] = sums[known]
+            has_sum = np.zeros(larger.shape[:2], bool)
+            has_sum[:before] = known
+            self._sums = sums, has_sum = larger, has_sum
+        return sums, has_sum
 
     def _number(self, E: np.ndarray) -> Any:
         """Whole numbers of 32 bits if all sums fit into them, or else of 64."""

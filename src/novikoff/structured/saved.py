@@ -153,7 +153,8 @@ def _take_words(section: Section, tagger: SequenceTagger) -> None:
     section.require(
         all(type(text) is str for text in texts) and len(set(texts)) == len(texts), "its words are not sound"
     )
-    tagger._known_program().words.numbers(texts)
+    numbers = tagger._known_program().words.numbers([texts] if texts else [], len(texts))
+    section.require(np.array_equal(numbers, np.arange(len(texts))), "its words are not sound")
     tagger._n_kept = len(texts)
     tagger._is_known = section.tensor("known", np.uint8, (len(texts),)).astype(bool)
 

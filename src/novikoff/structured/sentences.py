@@ -72,17 +72,17 @@ def tokens_of(sentences: list[Sentence], words: Words, n_columns: int) -> Tokens
     width = width_of(sentences)
     if width != n_columns:
         raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'} where {n_columns} were expected.")
-    tokens = chain.from_iterable(sentences)
+    rows = [sentence for sentence in sentences if len(sentence)] if not lengths.all() else sentences
     if n_columns == 1 and isinstance(next(chain.from_iterable(sentences)), str):
-        return Tokens(words.numbers(tokens, int(starts[-1])).reshape(-1, 1), starts)
+        return Tokens(words.numbers(rows, int(starts[-1])).reshape(-1, 1), starts)
+    tokens = list(chain.from_iterable(rows))
     try:
-        sizes = np.fromiter(map(len, tokens), np.int64, int(starts[-1]))
+        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
     except TypeError as error:
         raise DataError("Some tokens are rows of cells, and some are not.") from error
     if (sizes != n_columns).any():
         raise _ragged(starts, sizes, n_columns)
-    cells = chain.from_iterable(chain.from_iterable(sentences))
-    return Tokens(words.numbers(cells, int(starts[-1]) * n_columns).reshape(-1, n_columns), starts)
+    return Tokens(words.numbers(tokens, int(starts[-1]) * n_columns).reshape(-1, n_columns), starts)
 
 
 def _ragged(starts: np.ndarray, sizes: np.ndarray, n_columns: int) -> DataError:
