@@ -29,6 +29,11 @@ def best_step(before, q, n, e, best):
 
 
 @compile_here
+def weighted_rows(values, rows, begin, end, W, s):
+    lanes.weighted_rows(values, rows, begin, end, W, s)
+
+
+@compile_here
 def level(b, floor, top):
     lanes.level(b, floor, top)
 
@@ -62,6 +67,19 @@ def test_the_best_of_sums(seed, eights, n, number):
     assert best.tolist() == expected
 
 
+@given(
+    seed=st.integers(0, 2**32 - 1), width=st.integers(1, 45), begin=st.integers(0, 3), m=st.integers(0, 9),
+    precision=st.sampled_from([np.float32, np.float64]), index=WHOLE,
+)  # fmt: skip
+def test_weighted_rows(seed, width, begin, m, precision, index):
+    """Of whole numbers, so that there is one right answer."""
+    rng = np.random.default_rng(seed)
+    W, s = rng.integers(-1000, 1000, (7, width)).astype(np.float64), np.full(width, np.nan)
+    values, rows = rng.integers(-1000, 1000, 12).astype(precision), rng.integers(0, 7, 12).astype(index)
+    weighted_rows(values, rows, begin, begin + m, W, s)
+    assert np.array_equal(s, values[begin : begin + m].astype(np.float64) @ W[rows[begin : begin + m]])
+
+
 @given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), number=WHOLE)
 def test_levelling(seed, eights, number):
     rng = np.random.default_rng(seed)
@@ -89,6 +107,12 @@ def test_products_of_pairs(seed, begin, m, kind):
     expected = [sum(int(values[p, k]) * int(tile[places[p], lane, k]) for p in some for k in (0, 1))
                 for lane in range(lanes.LANES)]  # fmt: skip
     assert sums.tolist() == expected
+
+
+@pytest.mark.skipif(not _jit._is_compiling, reason="Python takes any array")
+def test_arrays_in_another_order_are_refused():
+    with pytest.raises(TypeError, match="add_rows is for arrays in C order"):
+        add_rows(np.zeros((8, 3), np.int32).T, np.zeros(1, np.int64), 1, np.zeros(8, np.int32))
 
 
 @pytest.mark.skipif(not _jit._is_compiling, reason="nothing is kept on the disk")

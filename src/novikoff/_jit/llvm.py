@@ -28,6 +28,9 @@ def in_llvm(function: Callable[..., None]) -> Any:
         return function
 
     def define(typing: Any, *kinds: Any) -> Any:
+        if any(isinstance(kind, types.Array) and kind.layout != "C" for kind in kinds):
+            raise TypeError(f"{function.__name__} is for arrays in C order.")
+
         def generate(context: Any, builder: Any, types_: Any, values: Any) -> Any:
             found = [Array(context, builder, kind, value) if isinstance(kind, types.Array) else value
                      for kind, value in zip(types_.args, values, strict=True)]  # fmt: skip
@@ -123,6 +126,22 @@ class Writer:
         """Some lanes of a vector."""
         which = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
         return self._builder.shuffle_vector(vector, vector, which)
+
+    def index(self, number: Any) -> Any:
+        """A whole number, not negative, that counts elements."""
+        return self.widened(number, INDEX, is_signed=True)
+
+    def remainder(self, number: Any, divisor: Any) -> Any:
+        """Of whole numbers that are not negative."""
+        return self._builder.urem(number, divisor)
+
+    def precise(self, number: Any, kind: Any) -> Any:
+        """A number with a point, of as many bits or more."""
+        return number if number.type == kind else self._builder.fpext(number, kind)
+
+    def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
+        """x * y + z, rounded once if the processor can."""
+        return self._builder.fadd(self._builder.fmul(x, y, flags=["contract"]), z, flags=["contract"])
 
     def larger(self, one: Any, other: Any) -> Any:
         """The larger of two signed whole numbers, lane by lane."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part, part_in_order
-from novikoff.kernels.lanes import prefetch
+from novikoff.kernels.lanes import prefetch, weighted_rows
 
 # Rules, by code: a function passed as an argument would miss the disk cache in every process.
 PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)
@@ -202,12 +202,7 @@ def row_scores(data, indices, indptr, i, w, s):
         for k in range(s.size):
             s[k] = row_dot(data, indices, indptr, i, w[k])
     else:
-        s[:] = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            weights = w[indices[p]]
-            v = data[p]
-            for k in range(s.size):
-                s[k] += v * weights[k]
+        weighted_rows(data, indices, np.int64(indptr[i]), np.int64(indptr[i + 1]), w, s)
 
 
 @part

@@ -81,6 +81,31 @@ def _level(w, b, floor, top):
     top.store(w.lane(most, 0), INDEX(0))
 
 
+@in_llvm
+def weighted_rows(values, rows, begin, end, W, s):
+    """s = sum over begin <= p < end of values[p] * W[rows[p]], for rows of any number of doubles."""
+    s[:] = 0.0
+    for p in range(begin, end):
+        s += values[p] * W[rows[p]]
+
+
+@writes(weighted_rows)
+def _weighted_rows(w, values, rows, begin, end, W, s):
+    """Sixteen sums at a time, then four, then one by one."""
+    width, done = s.sizes[0], INDEX(0)
+    for lanes in (2 * EIGHT, EIGHT // 2, 1):
+        until = w.sub(width, w.remainder(w.sub(width, done), INDEX(lanes)))
+        with w.loop(done, until, lanes) as k:
+            total = w.variable(w.spread(s.number(0.0), lanes))
+            with w.loop(begin, end) as p:
+                value = w.spread(w.precise(values.load(p), s.number), lanes)
+                start = w.mul(w.index(rows.load(p)), width)
+                weights = W.load(w.add(start, k), ir.VectorType(s.number, lanes))
+                total.set(w.multiply_add(value, weights, total.get()))
+            s.store(total.get(), k)
+        done = until
+
+
 # -- pairs of columns
 
 
