@@ -165,8 +165,8 @@ class Vocabulary:
             return
         before = self._count - len(fresh)
         self._hashes, self._ends = _longer(self._hashes, self._count), _longer(self._ends, self._count)
-        sizes = np.diff(names.spans[fresh]) + np.diff(names.head_spans[names.head_of[fresh]]) + 1
-        self._kept = _longer(self._kept, self._used + int(np.minimum(sizes, kernels.LONGEST + 1).sum()))
+        room = kernels.room_for_names(names.spans, fresh, names.head_of, names.head_spans)
+        self._kept = _longer(self._kept, self._used + room)
         self._hashes[before : self._count] = names.hashes[fresh]
         self._used = kernels.keep_names(
             names.memory, names.spans, fresh, names.heads, names.head_of, names.head_spans, ord(names.mark or "\0"),

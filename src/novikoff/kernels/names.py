@@ -113,6 +113,17 @@ def fill_table(hashes, table):
 
 
 @kernel
+def room_for_names(spans, fresh, head_of, head_spans):
+    """How many bytes `keep_names` will write at most."""
+    room = 0
+    for i in range(fresh.size):
+        p, head = fresh[i], head_of[fresh[i]]
+        size = spans[p, 1] - spans[p, 0] + head_spans[head, 1] - head_spans[head, 0] + 1
+        room += min(size, LONGEST + 1)
+    return room
+
+
+@kernel
 def keep_names(text, spans, fresh, heads, head_of, head_spans, mark, used, ends, kept):
     """Append names to `kept` for people to read: the head, which is a namespace or a column, `mark` unless the head is
     empty or the mark 0, and the name; LONGEST bytes at most. ends[i] is where the i-th ends. Return the end of all."""
