@@ -1,6 +1,8 @@
 """SequenceTagger = the perceptron over all chains, to the last bit."""
 
+import copy
 import itertools
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import literal_chains as literal
@@ -349,13 +351,57 @@ def test_several_threads_may_meet_new_words(tmp_path):
     nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X]).save(
         tmp_path / "m"
     )
-    strange = [[f"w{k}" for k in rng.integers(0, 2000, 30)] for _ in range(400)]
-    parts = [strange[k::4] for k in range(4)] * 2
-    right = [nk.load(tmp_path / "m").predict(part) for part in parts]
-    for _ in range(10):
+    strange = [[f"w{k}" for k in rng.integers(0, 20_000, 30)] for _ in range(1000)]
+    right = nk.load(tmp_path / "m").predict(strange)
+    for _ in range(5):
         tagger = nk.load(tmp_path / "m")
-        with ThreadPoolExecutor(8) as pool:
-            assert list(pool.map(tagger.predict, parts)) == right
+        with ThreadPoolExecutor(6) as pool:
+            assert list(pool.map(tagger.predict, [strange] * 6)) == [right] * 6
+
+
+def test_several_threads_may_forget_words(monkeypatch):
+    monkeypatch.setattr("novikoff.structured.tagging.STRANGERS", 500)
+    rng = np.random.default_rng(0)
+    X = [[f"w{k}" for k in rng.integers(0, 50, 30)] for _ in range(100)]
+    tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X])
+    parts = [[[f"w{k}" for k in rng.integers(0, 2000, 30)] for _ in range(50)] for _ in range(8)]
+    right = [tagger.predict(part) for part in parts]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(tagger.predict, parts * 10)) == right * 10
+
+
+def test_an_interruption_while_words_are_new():
+    """Between any two steps of Python: the next call finds words and numbers in order."""
+    X = [["a", "b"]]
+    tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["X", "Y"]])
+    words = tagger._program.words
+    right = copy.deepcopy(tagger).predict([["c", "a", "d"]])
+    for line in range(40):
+        steps = itertools.count()
+
+        def interrupt(frame, event, arg, steps=steps, line=line):
+            if event == "line" and next(steps) == line:
+                raise KeyboardInterrupt
+            return interrupt
+
+        again = copy.deepcopy(words)
+        watched = sys.gettrace()
+        sys.settrace(lambda frame, event, arg: interrupt if frame.f_code.co_name in ("numbers", "add") else None)
+        try:
+            again.numbers([["c", "a", "d"]], 3)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(watched)
+        assert [again.texts[number] for number in again.numbers([["d", "c", "a", "e"]], 4)] == ["d", "c", "a", "e"]
+        assert len(set(again.texts)) == len(again.texts) == 5
+    assert tagger.predict([["c", "a", "d"]]) == right
+
+
+def test_short_words_are_told_apart():
+    """Up to eight bytes exactly. These fell together when the hash was mixed with the length of the word."""
+    X, y = [["bsm"], ["7b1j@h}E"], ["dQf"], ["4TpHuDY:"]], [["1"], ["2"], ["3"], ["4"]]
+    assert nk.SequenceTagger(["word[0]"], max_iter=10).fit(X, y).predict(X) == y
 
 
 def test_words_may_hold_zero_bytes():

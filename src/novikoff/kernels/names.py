@@ -172,6 +172,8 @@ def gather_rows(indptr, places, values, out_indptr, indices, data, seen):
     for i in range(indptr.size - 1):
         begin = used
         for p in range(indptr[i], indptr[i + 1]):
+            # Of names that have a place, `seen` is larger than the cache.
+            prefetch(seen, np.int64(places[min(_u(p) + _AHEAD, _u(places.size) - _u(1))]))
             if places[p] >= 0:
                 value = values[p] if values.size else 1.0
                 used = add_entry(places[p], value, begin, used, indices, data, seen)

@@ -157,17 +157,13 @@ def look_up(keys, table, places):
 
 
 @kernel
-def enter_keys(keys, table, count, fresh):
-    """Have a place for each key, from `count` on for those without; fresh[k] is the k-th of these. The table has room.
-    Return how many places there are now."""
-    before = count
+def enter_keys(keys, table, count):
+    """Enter new keys, each different from the others, into a table that has room; return how many there are then."""
     for i in range(keys.size):
         slot = slot_of(table, keys[i])
-        if table[slot, 1] == _u(0):
-            table[slot, 0] = keys[i]
-            table[slot, 1] = _u(count + 1)
-            fresh[count - before] = i
-            count += 1
+        count += 1
+        table[slot, 0] = keys[i]
+        table[slot, 1] = _u(count)
     return count
 
 
@@ -191,10 +187,11 @@ def part_words(text, spans):
 
 @kernel
 def word_hashes(text, spans, hashes):
-    """The hash of each word; of its length as well, as a zero byte at the end leaves that of a name as it is."""
+    """The hash of each word; of its length too if it ends with a zero byte, which leaves that of a name as it is."""
     for i in range(hashes.size):
         begin, end = spans[i, 0], spans[i, 1]
-        hashes[i] = mixed(name_hash(SEED, text, begin, end), _u(end - begin))
+        h = name_hash(SEED, text, begin, end)
+        hashes[i] = mixed(h, _u(end - begin)) if begin < end and text[end - 1] == 0 else h
 
 
 # -- features that go with the tag before

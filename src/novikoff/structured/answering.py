@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ __all__ = ["Answer"]
 
 
 class Answer:
-    """The weights that answer, and for each word what the features that look at it alone add up to.
+    """The weights that answer, and for each word what the features that look at it alone add up to; the first n_kept
+    words are never forgotten. Several threads may ask at once.
 
     Attributes
     ----------
@@ -26,8 +28,8 @@ class Answer:
         Of whole numbers, `scale` times what they stand for.
     """
 
-    def __init__(self, program: Program, chain: Chain, hypothesis: str) -> None:
-        self._program, self._chain = program, chain
+    def __init__(self, program: Program, chain: Chain, hypothesis: str, n_kept: int) -> None:
+        self._program, self._chain, self._n_kept = program, chain, n_kept
         self.scale = chain.examples if hypothesis == "averaged" else 1
         weights, self.pairs, self.triples = chain.read(hypothesis)
         self._largest = _largest(weights)
@@ -35,16 +37,9 @@ class Answer:
         self.weights = np.ascontiguousarray(weights, np.int32 if is_narrow else np.int64)
         self._barred: dict[Any, tuple[np.ndarray, np.ndarray]] = {}  # by the numbers they are of
         self._margin = 2 * program.reach + 1
-        groups = len(program.groups)
-        self._sums = (  # and whether there is one: both or neither are replaced while other threads look on
-            np.empty((0, groups, self.weights.shape[1]), self.weights.dtype), np.zeros((0, groups), bool)
-        )  # fmt: skip
+        self._sums = _Sums.empty(0, len(program.groups), self.weights)
         self._every_row = np.arange(len(self.weights) + 1, dtype=np.int32)
         self._every_row[-1] = -1  # so that a feature without a row, -1, has none
-
-    def forget(self, n: int) -> None:
-        """What was kept of all but the first n words."""
-        self._sums[1][n + self._margin :] = False
 
     def tags(self, tokens: Tokens) -> np.ndarray:
         """The number of the tag of each token, in the best chain of tags."""
@@ -85,27 +80,24 @@ class Answer:
     def _scores(self, tokens: Tokens) -> np.ndarray:
         """What each token says of each tag."""
         program = self._program
-        sums, has_sum = self._sums_of(self._margin + len(program.words))
+        sums = self._sums_of(tokens)
         E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
         score_tokens(
-            tokens.types, tokens.starts, program.words.values(), program.groups, *program.alone, *program.together,
+            tokens.types, tokens.starts, tokens.values, program.groups, *program.alone, *program.together,
             program.shift, self._chain.table.slots, self.weights, self._margin,
-            sums.reshape(-1, self.weights.shape[1]), has_sum.reshape(-1), max(1, tokens.longest), E,
+            sums.sums.reshape(-1, self.weights.shape[1]), sums.has_sum.reshape(-1), max(1, tokens.longest), E,
         )  # fmt: skip
         return E
 
-    def _sums_of(self, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """The sums, with memory for so many words; the system gives it when it is first written to."""
-        sums, has_sum = self._sums
-        before = len(sums)
-        if n > before:
-            more = max(n, 3 * before // 2)
-            known, larger = has_sum.copy(), np.empty((more, *sums.shape[1:]), sums.dtype)
-            larger[:before][known] = sums[known]
-            has_sum = np.zeros(larger.shape[:2], bool)
-            has_sum[:before] = known
-            self._sums = sums, has_sum = larger, has_sum
-        return sums, has_sum
+    def _sums_of(self, tokens: Tokens) -> _Sums:
+        """Those of the words of this epoch; kept, unless others are in a later one already."""
+        n, found = self._margin + len(tokens.values), self._sums
+        if tokens.epoch < found.epoch:
+            return _Sums.empty(n, len(self._program.groups), self.weights, tokens.epoch)
+        if tokens.epoch > found.epoch or n > len(found.sums):
+            same = self._margin + self._n_kept if tokens.epoch > found.epoch else len(found.sums)
+            found = self._sums = found.with_room(n, same, tokens.epoch)
+        return found
 
     def _number(self, E: np.ndarray) -> Any:
         """Whole numbers of 32 bits if all sums fit into them, or else of 64."""
@@ -131,6 +123,30 @@ class Answer:
         after = self._chain.table.places(program.keys_after(keys, n_tags).ravel()).reshape(len(keys), n_tags)
         links = np.where(keys == 0, -1, np.arange(len(keys), dtype=np.int32))
         return links.reshape(len(tokens.types), program.n_links), after, self._every_row
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Of each word and group of features the sum of their weights, if there is one yet."""
+
+    sums: np.ndarray
+    has_sum: np.ndarray
+    epoch: int
+
+    @classmethod
+    def empty(cls, n: int, groups: int, weights: np.ndarray, epoch: int = 0) -> _Sums:
+        """For so many words; the system gives the memory when it is first written to."""
+        return cls(np.empty((n, groups, weights.shape[1]), weights.dtype), np.zeros((n, groups), bool), epoch)
+
+    def with_room(self, n: int, same: int, epoch: int) -> _Sums:
+        """Others for n words or more, which begin with those of the first words, if they are the same."""
+        size = max(n, 3 * len(self.sums) // 2) if n > len(self.sums) else len(self.sums)
+        found = _Sums(np.empty((size, *self.sums.shape[1:]), self.sums.dtype),
+                      np.zeros((size, self.has_sum.shape[1]), bool), epoch)  # fmt: skip
+        known = self.has_sum[:same].copy()  # other threads go on meanwhile
+        found.sums[: len(known)][known] = self.sums[: len(known)][known]
+        found.has_sum[: len(known)] = known
+        return found
 
 
 def _largest(array: np.ndarray) -> int:

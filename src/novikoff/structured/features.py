@@ -101,7 +101,7 @@ class Program:
             table.grow(max(table.count + longest, len(table.slots) if at else 0))
             firsts = np.concatenate([firsts[: table.count], np.empty(len(table.slots) // 2 - table.count, np.int64)])
             at, table.count = kernels.find_features(
-                tokens.types, tokens.starts, at, self.words.values(), *self._plain, self.shift, table.slots,
+                tokens.types, tokens.starts, at, tokens.values, *self._plain, self.shift, table.slots,
                 tokens.longest, table.count, ids, firsts,
             )  # fmt: skip
         return self._with_links(tokens, n_tags, ids, table, firsts[: table.count])
@@ -127,7 +127,7 @@ class Program:
     def link_keys(self, tokens: Tokens) -> np.ndarray:
         """The hash that each template that is a link makes of each token, all in a row; 0 for none."""
         keys = np.empty((len(tokens.types), self.n_links), np.uint64)
-        kernels.token_keys(tokens.types, tokens.starts, self.words.values(), *self._links, self.shift, keys)
+        kernels.token_keys(tokens.types, tokens.starts, tokens.values, *self._links, self.shift, keys)
         return keys.ravel()
 
     def keys_after(self, keys: np.ndarray, n_tags: int) -> np.ndarray:

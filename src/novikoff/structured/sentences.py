@@ -21,10 +21,13 @@ Sentence = Sequence[Any]  # of words, or of rows of cells
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """The tokens of all sentences, one after another: types[i, c] is the number of the word in column c; sentence s
-    begins at starts[s] and ends before starts[s + 1]."""
+    begins at starts[s] and ends before starts[s + 1]. `values` has what is asked of the words, in this epoch of theirs
+    (see Words)."""
 
     types: np.ndarray
     starts: np.ndarray
+    values: np.ndarray
+    epoch: int
 
     @cached_property
     def longest(self) -> int:
@@ -67,22 +70,28 @@ def tokens_of(sentences: list[Sentence], words: Words, n_columns: int) -> Tokens
     """Look up every cell."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    if not starts[-1]:
-        return Tokens(np.empty((0, n_columns), np.int32), starts)
+    rows = _rows_of(sentences, starts, n_columns) if starts[-1] else []
+    with words.lock:
+        types = words.numbers(rows, int(starts[-1]) * n_columns).reshape(-1, n_columns)
+        return Tokens(types, starts, words.values(), words.epoch)
+
+
+def _rows_of(sentences: list[Sentence], starts: np.ndarray, n_columns: int) -> list[Any]:
+    """Sentences that have words, or all tokens if these are rows of cells."""
     width = width_of(sentences)
     if width != n_columns:
         raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'} where {n_columns} were expected.")
-    rows = [sentence for sentence in sentences if len(sentence)] if not lengths.all() else sentences
+    full = [sentence for sentence in sentences if len(sentence)] if not np.diff(starts).all() else sentences
     if n_columns == 1 and isinstance(next(chain.from_iterable(sentences)), str):
-        return Tokens(words.numbers(rows, int(starts[-1])).reshape(-1, 1), starts)
-    tokens = list(chain.from_iterable(rows))
+        return full
+    tokens = list(chain.from_iterable(full))
     try:
         sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
     except TypeError as error:
         raise DataError("Some tokens are rows of cells, and some are not.") from error
     if (sizes != n_columns).any():
         raise _ragged(starts, sizes, n_columns)
-    return Tokens(words.numbers(tokens, int(starts[-1]) * n_columns).reshape(-1, n_columns), starts)
+    return tokens
 
 
 def _ragged(starts: np.ndarray, sizes: np.ndarray, n_columns: int) -> DataError:

@@ -8,10 +8,6 @@ from novikoff.kernels import tokens as kernels
 
 __all__ = ["Table"]
 
-_SOME = (
-    4096  # keys to have room for at a time: were there room for all, few of them new, the table would not stay small
-)
-
 
 class Table:
     """Places for hashes, numbered from 0 as they come.
@@ -48,17 +44,10 @@ class Table:
         kernels.fill_keys(keys, self.count, self.slots)
         self.count = len(keys)
 
-    def add(self, keys: np.ndarray) -> np.ndarray:
-        """Have a place for each of these, of which many may be the same; return which of them were the first with a new
-        one."""
-        found = []
-        for at in range(0, len(keys), _SOME):
-            some = keys[at : at + _SOME]
-            fresh = np.empty(len(some), np.int64)
-            self.grow(self.count + len(some))
-            before, self.count = self.count, kernels.enter_keys(some, self.slots, self.count, fresh)
-            found.append(at + fresh[: self.count - before])
-        return np.concatenate([np.empty(0, np.int64), *found])
+    def add(self, keys: np.ndarray) -> None:
+        """Give new keys, each different from the others, the next places."""
+        self.grow(self.count + len(keys))
+        self.count = kernels.enter_keys(keys, self.slots, self.count)
 
     def keys(self) -> np.ndarray:
         """The hash at each place."""

@@ -168,7 +168,7 @@ class SequenceTagger(Tagging):
             columns = self._columns_for(width_of(sentences) or len(self.columns or ("word",)))
             program, known = self._made(columns), []
         elif self.hash_bits is None or len(program.words) > STRANGERS:
-            self._forget_strangers()
+            program.words.forget(self._n_kept)
         tokens = _looked_up(sentences, program, len(columns))
         require_allowed(self.constraints, known, tokens.starts, flat)
         if program is not self._program:
@@ -226,10 +226,8 @@ class SequenceTagger(Tagging):
 def _looked_up(sentences: list[Sentence], program: Program, n_columns: int) -> Tokens:
     """Tokens with all that templates ask of them, so that a bad one is found before anything is learned."""
     before = len(program.words)
-    tokens = tokens_of(sentences, program.words, n_columns)
     try:
-        program.words.values()
+        return tokens_of(sentences, program.words, n_columns)
     except BaseException:  # an attribute of the user's may raise anything
         program.words.forget(before)
         raise
-    return tokens

@@ -104,14 +104,8 @@ class Tagging:
         program = self._known_program()
         for at in range(0, len(sentences), _AT_ONCE):
             if len(program.words) > self._n_kept + STRANGERS:
-                self._forget_strangers()
+                program.words.forget(self._n_kept)
             yield tokens_of(sentences[at : at + _AT_ONCE], program.words, len(self._names))
-
-    def _forget_strangers(self) -> None:
-        """All words but those that features are named by; their numbers go to others."""
-        self._known_program().words.forget(self._n_kept)
-        if self._answer is not None:
-            self._answer[1].forget(self._n_kept)
 
     def _answers(self) -> Answer:
         """The weights that answer, made when first asked for after learning."""
@@ -120,7 +114,7 @@ class Tagging:
             raise DataError("This tagger has met no tag yet: the sentences it has learned from were all empty.")
         key = chain.examples, self.hypothesis
         if self._answer is None or self._answer[0] != key:
-            self._answer = key, Answer(self._known_program(), chain, self.hypothesis)
+            self._answer = key, Answer(self._known_program(), chain, self.hypothesis, self._n_kept)
         return self._answer[1]
 
     def score(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> float:

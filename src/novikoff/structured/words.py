@@ -17,8 +17,6 @@ from novikoff.structured.table import Table
 
 __all__ = ["Words", "text_hashes"]
 
-_one_at_a_time = RLock()  # for threads that meet new words; not one in each Words, as a lock cannot be copied
-
 
 class Words:
     """Every different cell that has come along, numbered from 0, with the hash of each of its attributes.
@@ -27,6 +25,15 @@ class Words:
     ----------
     attributes : list of (name, function)
         The function is None for the text itself.
+
+    Attributes
+    ----------
+    texts : list of str
+        The words, by their numbers.
+    epoch : int
+        How often words were forgotten: a number says the same word as before only within an epoch.
+    lock : RLock
+        For threads that look up words and values that must go together.
 
     Examples
     --------
@@ -42,6 +49,8 @@ class Words:
     def __init__(self, attributes: Sequence[tuple[str, Attribute | None]]) -> None:
         self.attributes = list(attributes)
         self.texts: list[str] = []
+        self.epoch = 0
+        self.lock = RLock()
         self._places = Table()
         self._values = np.zeros((256, len(self.attributes)), np.uint64)
         self._valued = 0  # how many words have their values
@@ -49,29 +58,37 @@ class Words:
     def __len__(self) -> int:
         return len(self.texts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=RLock())
+
     def numbers(self, rows: Collection[Iterable[Any]], n: int) -> np.ndarray:
-        """The number of each cell of all rows, of which there are n and none is empty; a DataError, and nothing
-        remembered, if a cell is not text."""
+        """The number of each cell of all rows, none of which is without cells, n of them in all; a DataError, and
+        nothing remembered, if a cell is not text."""
         text, spans = _in_one_memory(rows, n)
-        hashes = np.empty(n, np.uint64)
-        kernels.word_hashes(text, spans, hashes)
-        found = self._places.places(hashes)
-        missing = np.flatnonzero(found < 0)
-        if missing.size:
-            with _one_at_a_time:
-                fresh = missing[self._places.add(hashes[missing])]
+        hashes = _hashes_at(text, spans)
+        with self.lock:
+            if self._places.count != len(self.texts):  # Ctrl-C came between the two
+                self._places = _places_of(self.texts)
+            found = self._places.places(hashes)
+            missing = np.flatnonzero(found < 0)
+            if missing.size:
+                fresh = missing[np.sort(np.unique(hashes[missing], return_index=True)[1])]  # each once, as they came
                 new = (text[begin:end].tobytes() for begin, end in spans[fresh].tolist())
                 self.texts += [word.decode("utf-8", "surrogatepass") for word in new]
+                self._places.add(hashes[fresh])
                 found[missing] = self._places.places(hashes[missing])
         return found
 
     def values(self) -> np.ndarray:
         """The hash of each attribute (a column) of each word (a row); 0 where it has nothing to say."""
-        n = len(self)
-        if n > self._valued:
-            with _one_at_a_time:
+        with self.lock:
+            n = len(self)
+            if n > self._valued:
                 self._value_up_to(n)
-        return self._values[:n]
+            return self._values[:n]
 
     def _value_up_to(self, n: int) -> None:
         if n > len(self._values):
@@ -79,20 +96,34 @@ class Words:
             larger[: self._valued] = self._values[: self._valued]
             self._values = larger
         new = self.texts[self._valued : n]
-        if new:
-            for k, (name, function) in enumerate(self.attributes):
-                hashes = text_hashes(new) if function is None else _hashes_of(name, function, new)
-                self._values[self._valued : n, k] = hashes
-            self._valued = n
+        for k, (name, function) in enumerate(self.attributes):
+            hashes = text_hashes(new) if function is None else _hashes_of(name, function, new)
+            self._values[self._valued : n, k] = hashes
+        self._valued = n
 
     def forget(self, n: int) -> None:
-        """All but the first n words."""
-        with _one_at_a_time:
-            places = Table()
-            places.enter(self._places.keys()[:n])
-            self._places = places
+        """All but the first n words: their numbers go to others. What `values` has given before stays as it is."""
+        with self.lock:
+            if n >= len(self.texts):
+                return
+            self._values, self._valued = self._values.copy(), min(self._valued, n)
+            self.epoch += 1
             del self.texts[n:]
-            self._valued = min(self._valued, n)
+            self._places = _places_of(self.texts)
+
+
+def _hashes_at(text: np.ndarray, spans: np.ndarray) -> np.ndarray:
+    hashes = np.empty(len(spans), np.uint64)
+    kernels.word_hashes(text, spans, hashes)
+    return hashes
+
+
+def _places_of(texts: list[str]) -> Table:
+    """The number of each of these words."""
+    text, spans = in_one_memory(texts)
+    found = Table()
+    found.add(_hashes_at(text, spans.astype(np.int64)))
+    return found
 
 
 def _in_one_memory(rows: Collection[Iterable[Any]], n: int) -> tuple[np.ndarray, np.ndarray]:
