@@ -19,7 +19,6 @@ from novikoff.rules import Custom
 from novikoff.store import Section, put_model, read, take_model, write
 from novikoff.streams.block import Block, NamedBlock, SparseBlock
 from novikoff.streams.opening import open_stream
-from novikoff.streams.reader import Reader
 from novikoff.streams.sources import STANDARD_INPUT
 
 __all__ = ["KIND", "StreamModel", "encoding_for", "learn"]
@@ -120,11 +119,6 @@ class StreamModel:
         """Learn from every row of a block, in order."""
         for _ in self.learn_until(block, ()):
             pass
-
-    def begin(self, block: Block) -> None:
-        """Have a look at a block to be learned from next but one; for the thread that reads it (`Reader.ahead`)."""
-        if self.encoding is not None:
-            self.encoding.begin(block)
 
     def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
         """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger."""
@@ -271,8 +265,6 @@ def learn(
         stream = open_stream(stream)
     model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), Features(**features))
     model.target = getattr(stream, "target_name", None)
-    if isinstance(stream, Reader):
-        stream.ahead = model.begin
     for block in stream:
         model.learn(block)
     return model

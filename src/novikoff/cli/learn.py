@@ -177,7 +177,6 @@ def _blocks(
                 gauge.watch(reader.source)
                 columns.say(reader)
                 where = os.path.realpath(reader.name)
-                reader.ahead = model.begin
                 for block in reader:
                     left = to_pass_over.get(where, 0)
                     known = min(left, len(block))
@@ -192,8 +191,6 @@ def _rest(block: Block, known: int, *, is_first_turn: bool) -> Block:
     """A block without the rows that were learned from before, and the rejects that were told of."""
     from dataclasses import replace
 
-    if not known and (is_first_turn or not block.rejects):
-        return block  # itself, which the model may have begun to look at
     from_line = block.lines[known] if known else 0
     rejects = [reject for reject in block.rejects if reject.line >= from_line] if is_first_turn else []
     return replace(block.after(known) if known else block, rejects=rejects)

@@ -81,10 +81,6 @@ class Encoding(ABC, Generic[B]):
     def require(self, block: B) -> None:
         """Raise a DataError if a block is not of the kind that was met before."""
 
-    def begin(self, block: B) -> None:
-        """Find out what `learn` will need to know of a block and what does not depend on the ones before it; in another
-        thread, in the order in which they will be learned from."""
-
     @abstractmethod
     def learn(self, block: B) -> Iterator[Rows]:
         """The rows of a block, in one piece or several, taking in what is new in each when it is asked for."""

@@ -8,11 +8,9 @@ texts     a feature per n-gram of words, "column:call now", and of characters, "
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -62,8 +60,6 @@ class TableEncoding(Encoding[TableBlock]):
         # Whether no row has had anything but numbers, each with a place of its own: then rows are dense.
         self.is_dense = True
         self._seen = np.zeros(0, np.int32)
-        self._begun: deque[tuple[TableBlock, _LookedAt]] = deque()
-        self._has_met = False  # any block, with all its columns: other threads may go by them
 
     @property
     def names(self) -> list[str]:
@@ -80,33 +76,10 @@ class TableEncoding(Encoding[TableBlock]):
     def learn(self, block: TableBlock) -> Iterator[Rows]:
         self.require(block)
         parts = list(_parts(self._with_known_texts(block)))
-        begun = self._take_begun(block)
-        work = partial(self._looked_at, parts, begun)
-        # The next part is looked at in a thread while this one is placed and learned from.
-        with closing(in_parallel(work, iter(range(len(parts))), workers=int(len(parts) > 1))) as looked_at:
-            for part in looked_at:
-                yield from self._learned(part, self._meet(part.block))
-
-    def begin(self, block: TableBlock) -> None:
-        if not self._has_met or not len(block) or not isinstance(block, TableBlock) or block.is_loose:
-            return
-        try:
-            self.require(block)
-        except DataError:  # which is told when its turn has come
-            return
-        first = next(_parts(self._with_known_texts(block)))
-        self._begun.append((block, self._look_at(first)))
-
-    def _take_begun(self, block: TableBlock) -> _LookedAt | None:
-        """What `begin` has found out about a block; what it has about others that came before is forgotten."""
-        while self._begun:
-            known, found = self._begun.popleft()
-            if known is block:
-                return found
-        return None
-
-    def _looked_at(self, parts: list[TableBlock], begun: _LookedAt | None, k: int) -> _LookedAt:
-        return begun if begun is not None and k == 0 else self._look_at(parts[k])
+        # The n-grams of the next part are found in a thread while this one is placed and learned from.
+        with closing(in_parallel(self._with_bag, iter(parts), workers=int(len(parts) > 1))) as bagged:
+            for part, bag in bagged:
+                yield from self._learned(part, bag, self._meet(part))
 
     def read(self, block: TableBlock) -> Rows:
         self.require(block)
@@ -115,7 +88,7 @@ class TableEncoding(Encoding[TableBlock]):
     def _read(self, block: TableBlock) -> Rows:
         values = self._values(block)
         gaps = _gaps(values)
-        flags, bag = self._flags(block, {}, gaps), self._bag(block)
+        flags, (_, bag) = self._flags(block, {}, gaps), self._with_bag(block)
         self._standardise(values, gaps, learn=False)
         if self.is_dense:
             return Rows.of(values)
@@ -138,7 +111,6 @@ class TableEncoding(Encoding[TableBlock]):
         n_new = len(self.columns("number")) - self.moments.shape[1]
         self.moments = np.hstack([self.moments, np.zeros((3, n_new))])
         self.is_dense &= not block.is_loose and self.moments.shape[1] <= self.vocabulary.limit
-        self._has_met = True
         return firsts
 
     def require(self, block: TableBlock) -> None:
@@ -156,13 +128,10 @@ class TableEncoding(Encoding[TableBlock]):
 
     # -- rows
 
-    def _learned(self, part: _LookedAt, firsts: dict[str, int]) -> list[Rows]:
+    def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
-        block, bag = part.block, part.bag
-        values = part.values
-        if values is None or values.shape[1] != self.moments.shape[1]:  # or a column has come up meanwhile
-            values = self._values(block)
+        values = self._values(block)
         gaps = _gaps(values)
         flags = self._flags(block, firsts, gaps)
         self._standardise(values, gaps, learn=True)
@@ -222,16 +191,11 @@ class TableEncoding(Encoding[TableBlock]):
                    if not isinstance(column, Texts) or name in self.kinds}  # fmt: skip
         return replace(block, columns=columns)
 
-    def _look_at(self, block: TableBlock) -> _LookedAt:
-        """Find out what depends on nothing that is learned but the columns, and on those only once all are known."""
-        is_known = self._has_met and not block.is_loose
-        return _LookedAt(block, self._bag(block), self._values(block) if is_known else None)
-
-    def _bag(self, block: TableBlock) -> Bag | None:
-        """The n-grams of the texts of a block."""
+    def _with_bag(self, block: TableBlock) -> tuple[TableBlock, Bag | None]:
+        """A block and the n-grams of its texts. It depends on nothing that has been learned."""
         form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
         bags = [Bag.of(name, column, **form) for name, column in block.columns.items() if isinstance(column, Texts)]
-        return Bag.together(bags) if bags else None
+        return block, Bag.together(bags) if bags else None
 
     def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
         """Sparse rows of everything, by the places of the flags that were found and of the bag."""
@@ -282,7 +246,6 @@ class TableEncoding(Encoding[TableBlock]):
             section.fail(str(error), error)
         found = cls(features)
         found.kinds, found.vocabulary = dict(zip(names, kinds, strict=True)), vocabulary
-        found._has_met = bool(kinds)
         n_numbers = kinds.count("number")
         found.moments = section.finite("moments", np.float64, (3, n_numbers))
         section.require((found.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
@@ -291,15 +254,6 @@ class TableEncoding(Encoding[TableBlock]):
         is_plain = len(vocabulary) == n_numbers and (found.places == np.arange(n_numbers)).all()
         section.require(is_plain or not found.is_dense, "its rows cannot be dense")
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class _LookedAt:
-    """A block, its n-grams, and its numbers side by side, if it could be told which they are."""
-
-    block: TableBlock
-    bag: Bag | None
-    values: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,7 @@ import functools
 import os
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator
 from typing import Generic, Self, TypeVar
 
 from novikoff.errors import DataError
@@ -32,8 +31,6 @@ class Reader(ABC, Generic[B]):
     ----------
     name : str
         Of the source, for messages.
-    ahead : function of a block, or None
-        Called for each block by the thread that reads, while the caller is busy with an earlier one.
     """
 
     def __init__(self, source: Source | str | os.PathLike[str], bad_rows: str) -> None:
@@ -41,7 +38,6 @@ class Reader(ABC, Generic[B]):
             raise DataError(f"bad_rows must be one of {', '.join(map(repr, BAD_ROWS))}; found {bad_rows!r}.")
         self.source = source if isinstance(source, Source) else open_source(source)
         self.bad_rows = bad_rows
-        self.ahead: Callable[[B], None] | None = None
         # Weak, or the thread would hold on to what ends it: the generator that the caller goes through.
         self._running: weakref.ref[Generator[B, None, None]] | None = None
 
@@ -55,11 +51,8 @@ class Reader(ABC, Generic[B]):
 
     def _blocks_then_close(self) -> Generator[B, None, None]:
         _keep_memory()
-        with self.source, closing(self._blocks()) as blocks:
-            for block in blocks:
-                if self.ahead is not None:
-                    self.ahead(block)
-                yield block
+        with self.source:
+            yield from self._blocks()
 
     def __iter__(self) -> Iterator[B]:
         if self._running is not None:
