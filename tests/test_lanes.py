@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff import _jit
+from novikoff import Rows, _jit
 from novikoff._jit import compile_here
 from novikoff.kernels import lanes, tokens
+from novikoff.weights import Weights, linear_scores
 
 WHOLE = st.sampled_from([np.int32, np.int64])
 
@@ -107,6 +109,13 @@ def test_products_of_pairs(seed, begin, m, kind):
     expected = [sum(int(values[p, k]) * int(tile[places[p], lane, k]) for p in some for k in (0, 1))
                 for lane in range(lanes.LANES)]  # fmt: skip
     assert sums.tolist() == expected
+
+
+def test_weights_laid_out_for_dense_rows_score_sparse_ones():
+    rng = np.random.default_rng(0)
+    weights, X = (rng.integers(-5, 5, (n, 4)).astype(np.float64) for n in (3, 6))
+    rows = Rows.of(sp.csr_array(X))
+    assert np.array_equal(linear_scores(rows, Weights(weights, np.zeros(3)), 1.0), X @ weights.T)
 
 
 @pytest.mark.skipif(not _jit._is_compiling, reason="Python takes any array")

@@ -99,6 +99,6 @@ def linear_scores(rows: Rows, weights: Weights, constant: float) -> np.ndarray:
         additive.binary_scores(rows.data, rows.indices, rows.indptr, constant, weights.coef[0], weights.bias, out)
         return out
     out = np.empty((len(rows), n_vectors))
-    coef = weights.coef.T if rows.is_sparse else weights.coef
+    coef = np.ascontiguousarray(weights.coef.T) if rows.is_sparse else weights.coef  # as it is, if laid out for them
     additive.multiclass_scores(rows.data, rows.indices, rows.indptr, constant, coef, weights.bias, out)
     return out

@@ -6,9 +6,8 @@
     source    Viterbi 1967; for chains of order two Thede and Harper 1999
 
 Q has one layer if what it says is the same at all tokens, and otherwise one for each. T is None for chains of order
-one: then numba leaves out what is about it before it compiles. Rows of tags are filled up
-to a multiple of eight, as many as the processor adds at once, Q with `floor` (see below), so that none of the tags that
-are not there is ever best.
+one: then numba leaves out what is about it before it compiles. Rows of tags are filled up to a multiple of eight, as
+many as the processor adds at once, Q with `floor` (see below), so that none of the tags that are not there is best.
 
 All numbers are whole, so that a tie is a tie. Before each step the largest of the sums so far is taken from all of
 them: what is compared are differences, which do not grow with the sentence, so 32 bits hold them. What must not be
@@ -138,7 +137,8 @@ def best_chain_of_order_two(E, Q, T, n, floor, best, y):
 
 @part
 def level_all(rows, n_tags, floor):
-    """`level` for pairs of tags."""
+    """Take the largest sum of pairs of tags from all, but let none fall below the floor. Return whether there is one
+    that may be."""
     top = rows[0, 0]
     for b in range(n_tags):
         for z in range(n_tags):
