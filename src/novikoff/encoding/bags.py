@@ -40,7 +40,7 @@ class Bag:
     def of(cls, column: str, texts: Texts, *, ngrams: tuple[int, int], char_ngrams: tuple[int, int]) -> Bag:
         """The n-grams of a column of texts, each with between the first and the second number of words, or characters;
         a text that is missing has none."""
-        memory, cells, size = _tidied(_small_letters(texts), bool(char_ngrams[1]))
+        memory, cells, size = _tidied(_small_letters(_alone(texts)), bool(char_ngrams[1]))
         heads, head_spans = in_one_memory([column + mark for mark in _MARKS])
         most = size * sum(last - first + 1 for first, last in (ngrams, char_ngrams) if last)
         hashes, spans = np.empty(most, np.uint64), np.empty((most, 2), np.int32)
@@ -71,11 +71,16 @@ def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int]:
     if blanks:
         memory, cells = np.empty(size + 2 * len(texts) + 8, np.uint8), np.empty((len(texts), 2), np.int32)
         return memory, cells, kernels.tidy(texts.memory, texts.spans, memory, cells)
+    memory = np.empty(len(texts.memory) + 8, np.uint8)
+    kernels.lower(texts.memory, memory)
+    return memory, np.maximum(texts.spans, 0), size
+
+
+def _alone(texts: Texts) -> Texts:
+    """The same texts without the memory before and after them, which is that of the rest of the block."""
     used = texts.spans[texts.spans[:, 0] >= 0]
     begin, end = (int(used.min()), int(used.max())) if len(used) else (0, 0)
-    memory = np.empty(end - begin + 8, np.uint8)
-    kernels.lower(texts.memory[begin:end], memory)
-    return memory, np.maximum(texts.spans - np.int32(begin), 0), size
+    return Texts(texts.memory[begin:end], np.where(texts.spans < 0, texts.spans, texts.spans - np.int32(begin)))
 
 
 def _small_letters(texts: Texts) -> Texts:

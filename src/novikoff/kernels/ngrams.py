@@ -105,21 +105,22 @@ def put(hashes, spans, kinds, used, h, begin, end, kind):
 @part
 def word_ngrams(text, begin, end, head, fewest, most, starts, growing, hashes, spans, kinds, used):
     """All runs of `fewest` to `most` words. `starts` and `growing` are the beginnings and the hashes so far of the runs
-    that begin with the last `most` words."""
-    n, at = 0, begin
+    that begin with the last `most` words, by turns: this word's are at `own`."""
+    n, own, at = 0, 0, begin
     while at < end:
         if not is_word_byte(text[_u(at)]):
             at += 1
             continue
         start = at
         h, at = word_at(text, start, end, head)
-        for k in range(max(0, n - most + 1), n):
+        for back in range(min(n, most - 1), 0, -1):
+            k = own - back if own >= back else own - back + most  # no division, which takes as long as to read a word
             # Mixing in a blank, for "ab c" is not "a bc".
-            growing[k % most] = name_hash(mixed(growing[k % most], _u(32)), text, start, at)
-            if n - k + 1 >= fewest:
-                used = put(hashes, spans, kinds, used, growing[k % most], starts[k % most], at, WORDS)
-        starts[n % most], growing[n % most] = start, h
-        n += 1
+            growing[k] = name_hash(mixed(growing[k], _u(32)), text, start, at)
+            if back + 1 >= fewest:
+                used = put(hashes, spans, kinds, used, growing[k], starts[k], at, WORDS)
+        starts[own], growing[own] = start, h
+        n, own = n + 1, own + 1 if own + 1 < most else 0
         if fewest == 1:
             used = put(hashes, spans, kinds, used, h, start, at, WORDS)
     return used
