@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import novikoff as nk
 from novikoff.errors import DataError
 from novikoff.kernels.decoding import best_chain
+from novikoff.structured import attributes
 from novikoff.structured.chain import floor_of
 
 TEMPLATES = {
@@ -402,6 +404,15 @@ def test_short_words_are_told_apart():
     """Up to eight bytes exactly. These fell together when the hash was mixed with the length of the word."""
     X, y = [["bsm"], ["7b1j@h}E"], ["dQf"], ["4TpHuDY:"]], [["1"], ["2"], ["3"], ["4"]]
     assert nk.SequenceTagger(["word[0]"], max_iter=10).fit(X, y).predict(X) == y
+
+
+def test_a_tagger_can_be_pickled():
+    names = [name for name in attributes.NAMES if name != "…"]
+    X, y = [["The", "dog-catcher", "ran", "12", "!"]], [["D", "N", "V", "M", "P"]]
+    tagger = nk.SequenceTagger([f"{name}[0]" for name in names], max_iter=3).fit(X, y)
+    again = pickle.loads(pickle.dumps(tagger))
+    assert again.predict([*X, ["A", "cat", "sat"]]) == tagger.predict([*X, ["A", "cat", "sat"]])
+    assert weights_of(again.partial_fit(X, y)) == weights_of(tagger.partial_fit(X, y))
 
 
 def test_words_may_hold_zero_bytes():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 __all__ = ["NAMES", "Attribute", "attribute_named"]
 
@@ -29,36 +30,65 @@ def pattern(word: str) -> str:
     >>> pattern("McDonald's")
     "XxXxxxxx'x"
     """
-    return "".join(map(_sign, word))
+    return word.translate(_SIGNS)
 
 
-def _sign(c: str) -> str:
-    if c.isdigit():
-        return "d"
-    if c.isalpha():
-        return "X" if c.isupper() else "x"
-    return c
+class _Signs(dict[int, str]):
+    """The sign of each character, by its code, found when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        letter = "X" if c.isupper() else "x"
+        self[code] = "d" if c.isdigit() else letter if c.isalpha() else c
+        return self[code]
 
 
-def _has(test: Callable[[str], bool]) -> Attribute:
-    return lambda word: any(map(test, word))
+_SIGNS = _Signs()
 
 
-_PLAIN: dict[str, Attribute] = {
+def _length(word: str) -> str:
+    return str(min(len(word), 12))
+
+
+def _is_capital(word: str) -> bool:
+    return word[:1].isupper()
+
+
+def _has_hyphen(word: str) -> bool:
+    return "-" in word
+
+
+def _has(test: Callable[[str], bool], word: str) -> bool:
+    return any(map(test, word))
+
+
+def _is_punctuation(c: str) -> bool:
+    return not c.isalnum()
+
+
+def _prefix(n: int, word: str) -> str:
+    return word[:n]
+
+
+def _suffix(n: int, word: str) -> str:
+    return word[-n:]
+
+
+_PLAIN: dict[str, Attribute] = {  # without lambdas, which pickle cannot store
     "lower": str.lower,
     "shape": shape,
     "pattern": pattern,
-    "length": lambda word: str(min(len(word), 12)),
+    "length": _length,
     "is_digit": str.isdigit,
     "is_upper": str.isupper,
     "is_lower": str.islower,
     "is_title": str.istitle,
-    "is_capital": lambda word: word[:1].isupper(),
+    "is_capital": _is_capital,
     "is_alpha": str.isalpha,
-    "has_digit": _has(str.isdigit),
-    "has_upper": _has(str.isupper),
-    "has_hyphen": lambda word: "-" in word,
-    "has_punctuation": _has(lambda c: not c.isalnum()),
+    "has_digit": partial(_has, str.isdigit),
+    "has_upper": partial(_has, str.isupper),
+    "has_hyphen": _has_hyphen,
+    "has_punctuation": partial(_has, _is_punctuation),
 }
 
 NAMES = (*_PLAIN, "suffix1", "suffix2", "…", "prefix1", "prefix2", "…")
@@ -75,5 +105,4 @@ def attribute_named(name: str) -> Attribute | None:
     piece = _PIECE.match(name)
     if piece is None:
         return _PLAIN.get(name)
-    n = int(piece[2])
-    return (lambda word: word[:n]) if piece[1] == "prefix" else (lambda word: word[-n:])
+    return partial(_prefix if piece[1] == "prefix" else _suffix, int(piece[2]))
