@@ -48,12 +48,13 @@ def in_llvm(function: Callable[..., None]) -> Any:
     return compiled
 
 
-def writes(compiled: Any) -> Callable[[Callable[..., None]], None]:
+def writes(compiled: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Have the function decorated, of a `Writer` and the arguments, write what `compiled` does: arrays come as `Array`,
     numbers as LLVM's values."""
 
-    def decorate(write: Callable[..., None]) -> None:
+    def decorate(write: Callable[..., None]) -> Callable[..., None]:
         compiled.write = write
+        return write
 
     return decorate
 
