@@ -85,8 +85,11 @@ class TestPatterns:
         assert StreamModel.load("m.nk").rows_read == {"logs/b.svm": 20, "logs/old/a.svm": 20}
 
     def test_a_file_of_that_very_name_is_meant(self, svm, tmp_path):
-        svm.rename(tmp_path / "train[1].svm")
-        run("learn", tmp_path / "train[1].svm", "-o", tmp_path / "m.nk")
+        meant = svm.rename(tmp_path / "train[1].svm")
+        (tmp_path / "train1.svm").write_text("+1 1:1\n")  # which the name as a pattern would match
+        run("learn", meant, "-o", tmp_path / "m.nk")
+        n_lines = len(meant.read_text().splitlines())
+        assert StreamModel.load(tmp_path / "m.nk").rows_read == {str(meant): n_lines}
 
     @pytest.mark.parametrize("command", [["learn", "-o", "m.nk"], ["predict", "m.nk"], ["test", "m.nk"]])
     def test_none_that_matches(self, command):

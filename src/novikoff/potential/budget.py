@@ -60,8 +60,8 @@ class BudgetLedger(Ledger):
     >>> X = np.random.default_rng(0).standard_normal((500, 2))
     >>> clf = nk.KernelPerceptron("rbf", gamma=1.0, hypothesis="last", budget=20)
     >>> ledger = clf.partial_fit(X, X[:, 0] * X[:, 1] > 0).ledger_
-    >>> len(clf.support_), ledger.mistakes, ledger.deviation < 15 / 32 * ledger.mistakes
-    (20, 97, True)
+    >>> len(clf.support_), ledger.examples, ledger.deviation < 15 / 32 * ledger.mistakes
+    (20, 500, True)
     """
 
     budget: int = 1
