@@ -132,15 +132,6 @@ def move_table(table, larger):
 
 
 @kernel
-def fill_keys(keys, first, table):
-    """Enter keys into a table that has room; keys[i] has place i, and those before `first` are in it already."""
-    for i in range(first, keys.size):
-        slot = slot_of(table, keys[i])
-        table[slot, 0] = keys[i]
-        table[slot, 1] = _u(i + 1)
-
-
-@kernel
 def keys_of_places(table, keys):
     """The key that has each place."""
     for k in range(table.shape[0]):

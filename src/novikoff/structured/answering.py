@@ -134,15 +134,14 @@ class _Sums:
     epoch: int
 
     @classmethod
-    def empty(cls, n: int, groups: int, weights: np.ndarray, epoch: int = 0) -> _Sums:
-        """For so many words; the system gives the memory when it is first written to."""
-        return cls(np.empty((n, groups, weights.shape[1]), weights.dtype), np.zeros((n, groups), bool), epoch)
+    def empty(cls, n: int, groups: int, like: np.ndarray, epoch: int = 0) -> _Sums:
+        """For so many words, in rows like these; the system gives the memory when it is first written to."""
+        return cls(np.empty((n, groups, like.shape[-1]), like.dtype), np.zeros((n, groups), bool), epoch)
 
     def with_room(self, n: int, same: int, epoch: int) -> _Sums:
         """Others for n words or more, which begin with those of the first words, if they are the same."""
         size = max(n, 3 * len(self.sums) // 2) if n > len(self.sums) else len(self.sums)
-        found = _Sums(np.empty((size, *self.sums.shape[1:]), self.sums.dtype),
-                      np.zeros((size, self.has_sum.shape[1]), bool), epoch)  # fmt: skip
+        found = _Sums.empty(size, self.has_sum.shape[1], self.sums, epoch)
         known = self.has_sum[:same].copy()  # other threads go on meanwhile
         found.sums[: len(known)][known] = self.sums[: len(known)][known]
         found.has_sum[: len(known)] = known

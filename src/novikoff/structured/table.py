@@ -40,9 +40,7 @@ class Table:
 
     def enter(self, keys: np.ndarray) -> None:
         """Have keys[i] at place i; those that had one before are the first of them."""
-        self.grow(len(keys))
-        kernels.fill_keys(keys, self.count, self.slots)
-        self.count = len(keys)
+        self.add(keys[self.count :])
 
     def add(self, keys: np.ndarray) -> None:
         """Give new keys, each different from the others, the next places."""

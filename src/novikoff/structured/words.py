@@ -67,7 +67,7 @@ class Words:
     def numbers(self, rows: Collection[Iterable[Any]], n: int) -> np.ndarray:
         """The number of each cell of all rows, none of which is without cells, n of them in all; a DataError, and
         nothing remembered, if a cell is not text."""
-        text, spans = _in_one_memory(rows, n)
+        text, spans = _cells_of(rows, n)
         hashes = _hashes_at(text, spans)
         with self.lock:
             if self._places.count != len(self.texts):  # Ctrl-C came between the two
@@ -126,7 +126,7 @@ def _places_of(texts: list[str]) -> Table:
     return found
 
 
-def _in_one_memory(rows: Collection[Iterable[Any]], n: int) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(rows: Collection[Iterable[Any]], n: int) -> tuple[np.ndarray, np.ndarray]:
     """The UTF-8 of all cells, and where each begins and ends."""
     try:
         joined = "\0".join(map("\0".join, rows))
