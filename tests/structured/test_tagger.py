@@ -378,6 +378,7 @@ def test_an_interruption_while_words_are_new():
     tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["X", "Y"]])
     words = tagger._program.words
     right = copy.deepcopy(tagger).predict([["c", "a", "d"]])
+    interrupted = apart = 0
     for line in range(40):
         steps = itertools.count()
 
@@ -392,11 +393,13 @@ def test_an_interruption_while_words_are_new():
         try:
             again.numbers([["c", "a", "d"]], 3)
         except KeyboardInterrupt:
-            pass
+            interrupted += 1
         finally:
             sys.settrace(watched)
+        apart += again._places.count != len(again.texts)
         assert [again.texts[number] for number in again.numbers([["d", "c", "a", "e"]], 4)] == ["d", "c", "a", "e"]
         assert len(set(again.texts)) == len(again.texts) == 5
+    assert 40 > interrupted > apart > 0  # in every place, and some of them matter
     assert tagger.predict([["c", "a", "d"]]) == right
 
 
