@@ -45,6 +45,21 @@ def pair_products(places, values, begin, end, tile, sums):
     lanes.pair_products(places, values, begin, end, tile, sums)
 
 
+@compile_here
+def bytes_within(text, at, first, last):
+    return lanes.bytes_within(text, at, first, last)
+
+
+@given(
+    text=st.binary(min_size=lanes.WINDOW, max_size=2 * lanes.WINDOW), at=st.integers(0, lanes.WINDOW),
+    ends=st.lists(st.integers(0, 255), min_size=2, max_size=2).map(sorted),
+)  # fmt: skip
+def test_bytes_of_a_window(text, at, ends):
+    at = min(at, len(text) - lanes.WINDOW)
+    expected = sum(1 << k for k in range(lanes.WINDOW) if ends[0] <= text[at + k] <= ends[1])
+    assert int(bytes_within(np.frombuffer(text, np.uint8), at, *ends)) == expected
+
+
 @given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), m=st.integers(0, 9), narrow=WHOLE, wide=WHOLE)
 def test_sums_of_rows(seed, eights, m, narrow, wide):
     rng = np.random.default_rng(seed)

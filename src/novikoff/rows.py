@@ -35,10 +35,11 @@ class Rows:
     names: Iterable[str] | None = None
 
     @classmethod
-    def of(cls, X: Any, names: Iterable[str] | None = None) -> Rows:
+    def of(cls, X: Any, names: Iterable[str] | None = None, *, squared_norms: np.ndarray | None = None) -> Rows:
         """Rows of a 2-D array or a scipy sparse matrix or array; no copy where none is needed.
 
-        `names` of the columns, if they have any, are for messages.
+        `names` of the columns, if they have any, are for messages. `squared_norms` are for who has measured them with
+        our kernels.
 
         >>> from novikoff import Rows
         >>> rows = Rows.of([[3.0, 4.0], [0.0, 2.0]])
@@ -49,16 +50,16 @@ class Rows:
         if isinstance(X, Rows):
             return X
         if sp.issparse(X):
-            return cls._of_sparse(X, names)
+            return cls._of_sparse(X, names, squared_norms)
         X = np.asarray(X)
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
         X = _writable(np.ascontiguousarray(_as_floats(X)))
-        return cls(X, None, None, X.shape[1], _unmeasured(X.shape[0]), names)
+        return cls(X, None, None, X.shape[1], _or_unmeasured(squared_norms, X.shape[0]), names)
 
     @classmethod
-    def _of_sparse(cls, X: Any, names: Iterable[str] | None) -> Rows:
+    def _of_sparse(cls, X: Any, names: Iterable[str] | None, squared_norms: np.ndarray | None) -> Rows:
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D sparse matrix of rows, found {X.ndim} dimension(s).")
         csr = X.tocsr()
@@ -68,13 +69,16 @@ class Rows:
             csr = csr.copy() if csr is X else csr
             csr.sum_duplicates()
         data, indices, indptr = map(_writable, (_as_floats(csr.data), csr.indices, csr.indptr))
-        return cls(data, indices, indptr, csr.shape[1], _unmeasured(csr.shape[0]), names)
+        return cls(data, indices, indptr, csr.shape[1], _or_unmeasured(squared_norms, csr.shape[0]), names)
 
     @classmethod
-    def distinct(cls, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int) -> Rows:
+    def distinct(
+        cls, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_features: int,
+        squared_norms: np.ndarray | None = None,
+    ) -> Rows:  # fmt: skip
         """Sparse rows from code that knows them to be sound: no column twice in a row and none outside. They keep the
         order that their entries have."""
-        return cls(data, indices, indptr, n_features, _unmeasured(len(indptr) - 1))
+        return cls(data, indices, indptr, n_features, _or_unmeasured(squared_norms, len(indptr) - 1))
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
@@ -234,5 +238,5 @@ def _writable(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable or not array.size else np.asarray(_Unlocked(array))
 
 
-def _unmeasured(n: int) -> np.ndarray:
-    return np.full(n, additive.UNMEASURED)
+def _or_unmeasured(squared_norms: np.ndarray | None, n: int) -> np.ndarray:
+    return np.full(n, additive.UNMEASURED) if squared_norms is None else squared_norms

@@ -1,18 +1,21 @@
 """Files, packed files and pipes as chunks and lines."""
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
 import os
 import sys
 import threading
+import time
 
 import pytest
 
 from novikoff.errors import DataError
 from novikoff.streams import lines
-from novikoff.streams.lines import pieces_of, read_ahead
+from novikoff.streams.ahead import in_parallel, read_ahead
+from novikoff.streams.lines import pieces_of
 from novikoff.streams.sources import open_source
 
 TEXT = b"".join(b"%d 1:%d.5 7:-0.25\n" % (n % 3, n) for n in range(20_000))
@@ -187,6 +190,55 @@ def test_reading_ahead_ends_when_closed_or_forgotten():
         leave(items)
         del items
         assert closed.wait(10)
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 5])
+def test_work_in_parallel_keeps_its_order(workers):
+    def square(n):
+        time.sleep(0.001 * (n % 3))
+        return n * n
+
+    assert list(in_parallel(square, iter(range(50)), workers)) == [n * n for n in range(50)]
+    assert list(in_parallel(square, iter(()), workers)) == []
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+@pytest.mark.parametrize("fails", ["items", "work"])
+def test_work_in_parallel_passes_errors_on_in_their_turn(workers, fails):
+    def items():
+        yield from range(10)
+        raise KeyError("no")
+
+    def work(n):
+        if n == 7 and fails == "work":
+            raise KeyError("no")
+        return n
+
+    results = in_parallel(work, items(), workers)
+    n = 7 if fails == "work" else 10
+    assert [next(results) for _ in range(n)] == list(range(n))
+    with pytest.raises(KeyError):
+        next(results)
+
+
+def test_work_in_parallel_is_bounded_and_ends_when_closed_or_forgotten():
+    before = threading.active_count()
+    for leave in (lambda results: results.close(), lambda results: None):
+        made = []
+
+        def items(made=made):
+            for n in range(10**9):
+                made.append(n)
+                yield n
+
+        results = in_parallel(str, items(), 2)
+        assert [next(results), next(results)] == ["0", "1"]
+        time.sleep(0.05)
+        assert len(made) <= 6
+        leave(results)
+        del results
+        gc.collect()
+        assert threading.active_count() == before
 
 
 def test_reading_ahead_passes_errors_on():

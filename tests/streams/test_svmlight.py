@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from literal import svmlight as literal
 
+from novikoff import Rows
 from novikoff.errors import DataError
 from novikoff.streams import svmlight
 from novikoff.streams.sources import Source, open_source
@@ -111,6 +112,33 @@ def test_random_mutations():
                 )
                 text[at : at + rng.randint(0, 1)] = new
         require_literal(bytes(text), rng.choice([5, 1 << 20]))
+
+
+def test_short_pairs_with_one_byte_changed():
+    """Pairs that a window holds take another way than long ones: also just before the end, and when they are wrong."""
+    rng = random.Random(7)
+    for _ in range(1500):
+        indices = sorted(rng.sample(range(10 ** rng.randint(1, 9)), 9))
+        numbers = [f"{rng.uniform(-1, 1) * 10 ** rng.randint(0, 8):.{rng.randint(0, 8)}f}" for _ in indices]
+        pairs = (f"{index}:{number}" for index, number in zip(indices, numbers, strict=True))
+        text = bytearray(f"1 {' '.join(pairs)}\n".encode() * 2)
+        if rng.random() < 0.8:
+            text[rng.randrange(len(text))] = rng.choice(b"0123456789 :.-+e#\n\t\r\x0b\x00\xc3|/;")
+        require_literal(bytes(text[: rng.choice([len(text), len(text) - 1, rng.randrange(1, len(text))])]))
+
+
+def test_rows_are_measured_as_they_are_read():
+    rng = random.Random(8)
+    for text in (written(rng, 40), b"1 1:1e148 2:1e148\n1 1:1e145\n1\n"):
+        for block in SvmlightReader(source_of(text)):
+            known = block.squared_norms >= 0
+            rows = Rows.of(block.rows[known])
+            rows.require_numbers()
+            assert known.any()
+            assert np.array_equal(block.squared_norms[known], rows.squared_norms)
+            assert np.array_equal(block[1:].squared_norms, block.squared_norms[1:])
+            if text.startswith(b"1 1:1e148"):  # whose square is too large to go on with
+                assert known.tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,30 @@ def test_files_in_chunks_of_any_size(chunk):
         require_literal(written(rng, rng.randint(1, 40)), chunk)
 
 
+def test_short_features_with_one_byte_changed():
+    """Features that a window holds take another way than long ones: also just before the end, and when wrong."""
+    rng = random.Random(7)
+    for _ in range(1200):
+        names = ["".join(rng.choices("abcxyz123_^", k=rng.randint(1, 9))) for _ in range(9)]
+        numbers = [f"{rng.uniform(-1, 1) * 10 ** rng.randint(0, 8):.{rng.randint(0, 8)}f}" for _ in names]
+        words = " ".join(f"{name}:{number}" for name, number in zip(names, numbers, strict=True))
+        text = bytearray(f"1 |{rng.choice(['', 'ad', 'ad:0.5', 'ad:1e149'])} {words}\n".encode() * 2)
+        if rng.random() < 0.8:
+            text[rng.randrange(len(text))] = rng.choice(b"0123456789 :.-+e#\n\t\r\x0b\x00\xc3|/;")
+        require_literal(bytes(text[: rng.choice([len(text), len(text) - 1, rng.randrange(1, len(text))])]))
+
+
+def test_names_that_are_there_twice_are_found():
+    rng = random.Random(9)
+    sizes = [0, 1, 2, 50, 4096, 5000]
+    rows = [rng.sample(range(10**6), n) for n in sizes] + [[*rng.sample(range(10**6), n), 7, 7] for n in sizes]
+    [block] = VwReader(source_of("".join(f"1 | {' '.join(f'n{k}' for k in row)}\n" for row in rows).encode()))
+    assert block.distinct.tolist() == [len(set(row)) == len(row) <= 4096 for row in rows]
+    few = block.distinct
+    assert block.squared_norms[few].tolist() == [len(row) for row, is_one in zip(rows, few, strict=True) if is_one]
+    assert block[2:9].distinct.tolist() == block.distinct[2:9].tolist()
+
+
 VALID = b"1 'a |user old:0.5 x|ad:2 shoes price:1e-3\r\n\n-1 | a a b:12345678901234567890123\n2 1.0 tag|x yy\n| z"
 
 

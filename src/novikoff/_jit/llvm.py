@@ -1,8 +1,8 @@
 """Functions in LLVM's own words, for what numba cannot be brought to say: vectors that stay in registers, prefetching.
 
-A function marked `in_llvm` says in Python what is done, and does it where nothing is compiled; another, marked with
-`writes`, writes the same for LLVM, which has vectors of any number of lanes and finds the instructions that the
-processor at hand has for them.
+A function marked `in_llvm`, or `word_in_llvm` if it returns a number, says in Python what is done, and does it where
+nothing is compiled; another, marked with `writes`, writes the same for LLVM, which has vectors of any number of lanes
+and finds the instructions that the processor at hand has for them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,22 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["INDEX", "Array", "Writer", "in_llvm", "writes"]
+__all__ = ["INDEX", "Array", "Writer", "in_llvm", "word_in_llvm", "writes"]
 
 INDEX = ir.IntType(64)
 
 
 def in_llvm(function: Callable[..., None]) -> Any:
     """Let `writes` say how this function, which returns nothing, is written for LLVM. Its arrays must be C-ordered."""
+    return _in_llvm(function, types.void)
+
+
+def word_in_llvm(function: Callable[..., Any]) -> Any:
+    """The same for a function that returns a whole number of 64 bits, without a sign."""
+    return _in_llvm(function, types.uint64)
+
+
+def _in_llvm(function: Callable[..., Any], returned: Any) -> Any:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
 
@@ -34,10 +43,10 @@ def in_llvm(function: Callable[..., None]) -> Any:
         def generate(context: Any, builder: Any, types_: Any, values: Any) -> Any:
             found = [Array(context, builder, kind, value) if isinstance(kind, types.Array) else value
                      for kind, value in zip(types_.args, values, strict=True)]  # fmt: skip
-            compiled.write(Writer(builder), *found)
-            return context.get_dummy_value()
+            result = compiled.write(Writer(builder), *found)
+            return context.get_dummy_value() if result is None else result
 
-        return types.void(*kinds), generate
+        return returned(*kinds), generate
 
     own = signature(function)
     define.__signature__ = own.replace(  # type: ignore[attr-defined]
@@ -48,11 +57,11 @@ def in_llvm(function: Callable[..., None]) -> Any:
     return compiled
 
 
-def writes(compiled: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Have the function decorated, of a `Writer` and the arguments, write what `compiled` does: arrays come as `Array`,
-    numbers as LLVM's values."""
+def writes(compiled: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Have the function decorated, of a `Writer` and the arguments, write what `compiled` does, and return what it
+    returns: arrays come as `Array`, numbers as LLVM's values."""
 
-    def decorate(write: Callable[..., None]) -> Callable[..., None]:
+    def decorate(write: Callable[..., Any]) -> Callable[..., Any]:
         compiled.write = write
         return write
 
@@ -153,6 +162,10 @@ class Writer:
         if number.type == kind:
             return number
         return (self._builder.sext if is_signed else self._builder.zext)(number, kind)
+
+    def at_most(self, numbers: Any, limits: Any) -> Any:
+        """Whether whole numbers without a sign are no larger than others, lane by lane: a bit for each."""
+        return self.bitcast(self._builder.icmp_unsigned("<=", numbers, limits), ir.IntType(numbers.type.count))
 
     def narrowed(self, number: Any, kind: Any) -> Any:
         """A whole number of as many bits or fewer."""

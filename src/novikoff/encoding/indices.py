@@ -33,11 +33,15 @@ class IndexEncoding(Encoding[SparseBlock]):
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self.require(block)
         self.width = max(self.width, block.rows.shape[1])
-        yield Rows.of(_wide(block.rows, self.width))
+        yield self._rows(block)
 
     def read(self, block: SparseBlock) -> Rows:
         self.require(block)
-        return Rows.of(_wide(block.rows, self.width))
+        return self._rows(block)
+
+    def _rows(self, block: SparseBlock) -> Rows:
+        norms = block.squared_norms if block.rows.shape[1] <= self.width else None
+        return Rows.of(_wide(block.rows, self.width), squared_norms=norms)
 
     def require(self, block: Block) -> None:
         if not isinstance(block, SparseBlock):

@@ -23,8 +23,8 @@ from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
 from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
+from novikoff.streams.ahead import in_parallel
 from novikoff.streams.block import Column, TableBlock, Texts, Words
-from novikoff.streams.lines import in_parallel
 
 __all__ = ["TableEncoding"]
 

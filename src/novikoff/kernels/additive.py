@@ -138,6 +138,14 @@ def sparse_squared_norm(data, lo, hi):
 
 
 @part
+def measured(data, lo, hi):
+    """The squared norm of the sparse row stored at lo..hi-1, for `measure` to find it there; it looks again at a row
+    whose norm is too large."""
+    q = sparse_squared_norm(data, lo, hi)
+    return q if q <= LARGEST else UNMEASURED
+
+
+@part
 def row_look(data, indices, indptr, i, w):
     """Return row_dot and row_squared_norm, to the last bit, of a row that memory is asked for once."""
     if data.ndim == 2:

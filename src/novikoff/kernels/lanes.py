@@ -10,10 +10,11 @@ import numpy as np
 from llvmlite import ir
 
 from novikoff._jit import part
-from novikoff._jit.llvm import INDEX, in_llvm, writes
+from novikoff._jit.llvm import INDEX, in_llvm, word_in_llvm, writes
 
 EIGHT = 8  # numbers of 32 bits that most processors add at once: rows are filled up to a multiple of it
 LANES = 64  # rows that `pair_products` has sums of at a time: half of the registers
+WINDOW = 32  # bytes of a text that are looked at together
 
 _NUMBER, _SMALL, _BYTE = ir.IntType(32), ir.IntType(16), ir.IntType(8)
 
@@ -133,6 +134,23 @@ def _pair_products(w, places, values, begin, end, tile, sums):
             total.set(w.add(total.get(), w.add(w.chosen(products, even), w.chosen(products, odd))))
     for k, total in enumerate(totals):
         sums.store(total.get(), INDEX(EIGHT * k))
+
+
+# -- text
+
+
+@word_in_llvm
+def bytes_within(text, at, first, last):
+    """Which of the WINDOW bytes of a text from `at` on are from `first` to `last`: bit k for text[at + k]."""
+    is_within = text[at : at + WINDOW] - np.uint8(first) <= last - first
+    return np.packbits(is_within, bitorder="little").view(np.uint32)[0].astype(np.uint64)
+
+
+@writes(bytes_within)
+def _bytes_within(w, text, at, first, last):
+    lowest, width = w.narrowed(first, _BYTE), w.narrowed(w.sub(last, first), _BYTE)
+    above = w.sub(text.load(at, ir.VectorType(_BYTE, WINDOW)), w.spread(lowest, WINDOW))
+    return w.widened(w.at_most(above, w.spread(width, WINDOW)), INDEX, is_signed=False)
 
 
 # -- memory

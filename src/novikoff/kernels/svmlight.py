@@ -13,7 +13,24 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.text import ASK, DONE, LARGEST, NUMBER, ROOM, read_digits, read_number, skip_blanks
+from novikoff.kernels.additive import measured
+from novikoff.kernels.lanes import WINDOW, bytes_within
+from novikoff.kernels.text import (
+    ASK,
+    DONE,
+    LARGEST,
+    NUMBER,
+    ROOM,
+    ZEROS,
+    eight_bytes,
+    read_digits,
+    read_number,
+    short_number,
+    skip_blanks,
+    trailing_zeros,
+    up_to_lowest,
+    value_of_eight,
+)
 
 LARGEST_INDEX = 2**31 - 2
 
@@ -71,25 +88,58 @@ def read_index(text, at, end):
 
 
 @part
+def short_pairs(text, at, filled, indices, data):
+    """Read index:value with a blank between them, as long as both have one to eight digits; return (at, filled)."""
+    while 8 <= at <= text.size - WINDOW and filled < data.size:
+        digits, colons = bytes_within(text, at, 48, 57), bytes_within(text, at, 58, 58)
+        blanks = bytes_within(text, at, 0, 32)
+        word = up_to_lowest(blanks) >> _u(1)
+        others = word & ~digits
+        stop = at + np.int64(trailing_zeros(blanks))
+        value, is_short = short_number(text, at, stop, word & ~up_to_lowest(others), digits)
+        if (others ^ (others & (others - _u(1)))) & colons & _u(0x1FE) == _u(0) or not is_short:
+            break
+        index = (eight_bytes(text, at) ^ ZEROS) << (_u(64) - _u(8) * trailing_zeros(others))
+        indices[_u(filled)] = value_of_eight(index)
+        data[_u(filled)] = value
+        filled += 1
+        at = stop
+        if text[_u(at)] != 32:
+            break
+        at += 1
+    return at, filled
+
+
+@part
 def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
     """Read index:value ... from `filled` on; return (where it ended, filled), or (-1, 0) if it is not for us."""
-    first, last, is_sorted = filled, -1, True
-    while not at_end_of_row(text, at, end):
+    first = filled
+    while True:
+        at, filled = short_pairs(text, at, filled, indices, data)
+        at = skip_blanks(text, at, end)
+        if at_end_of_row(text, at, end):
+            break
         index, at = read_index(text, at, end)
         if index < 0 or filled == data.size:
             return -1, 0
         value, at, how = read_number(text, at + 1, end, powers, bits, values)
         if how != NUMBER or not at_break(text, at, end) or not abs(value) < LARGEST:
             return -1, 0
-        is_sorted &= index > last
-        last = index
         indices[_u(filled)] = index
         data[_u(filled)] = value
         filled += 1
         at = skip_blanks(text, at, end)
-    if not is_sorted and not sort_pairs(indices, data, first, filled):
+    if not are_sorted(indices, first, filled) and not sort_pairs(indices, data, first, filled):
         return -1, 0
     return at, filled
+
+
+@part
+def are_sorted(indices, begin, end):
+    falls = 0
+    for p in range(begin + 1, end):
+        falls += indices[_u(p)] <= indices[_u(p) - _u(1)]
+    return falls == 0
 
 
 @part
@@ -113,12 +163,13 @@ def sort_pairs(indices, data, begin, end):
 
 
 @kernel
-def svmlight_rows(text, at, line, row, powers, lines, labels, indptr, indices, data):
+def svmlight_rows(text, at, line, row, powers, lines, labels, indptr, indices, data, squared_norms):
     """Read lines from text[at:], the first of which is number `line`, into the arrays of a CSR matrix from row `row`
     on; lines without a row are passed over.
 
     Return (row, at, line, why): at the end (DONE), at a line that finds no room (ROOM), or at one that is for Python to
-    look at, because something is wrong or hard (ASK). `lines[i]` is the line of row i.
+    look at, because something is wrong or hard (ASK). `lines[i]` is the line of row i; its squared norm is measured
+    here, where it is in the nearest cache.
     """
     bits = np.zeros(1, np.uint64)
     values = bits.view(np.float64)
@@ -140,6 +191,7 @@ def svmlight_rows(text, at, line, row, powers, lines, labels, indptr, indices, d
             if at < 0:
                 return row, begin, line, ASK
             lines[row] = line
+            squared_norms[row] = measured(data, indptr[row], filled)
             indptr[row + 1] = filled
         at, is_plain = skip_comment(text, at, stop)
         if not is_plain:  # a comment in some other alphabet, or none that is text

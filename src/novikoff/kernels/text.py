@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
+from novikoff.kernels.lanes import WINDOW, bytes_within
 
 # How the reading of a number went, and of lines.
 NUMBER, NOT_A_NUMBER, HARD = range(3)
@@ -28,11 +29,13 @@ LARGEST = 1e150  # squares must be doubles too
 SMALLEST_POWER, LARGEST_POWER = -342, 308
 
 _u = np.uint64
+_MINUS, _POINT = 45, 46
 _MAX_DIGITS = 19
 _LOW_32 = _u(0xFFFFFFFF)
-_ZEROS, _PAIRS = _u(0x3030303030303030), _u(0x000000FF000000FF)
+ZEROS, _PAIRS = _u(0x3030303030303030), _u(0x000000FF000000FF)
 _WHOLE_TENS = _u(10) ** np.arange(9, dtype=np.uint64)
 _EXACT_TENS = 10.0 ** np.arange(23)  # powers of ten that are doubles
+LAST_BYTES = np.array([(1 << 64) - (1 << 8 * (8 - n)) for n in range(9)], np.uint64)  # the n last of eight
 _SIGNS = np.array([1.0, -1.0])
 
 
@@ -81,6 +84,22 @@ def trailing_zeros(w):
         w <<= _u(1)
         n -= _u(1)
     return n
+
+
+@part
+def ones(w):
+    """How many of the 64 bits are one, in the same way."""
+    n = _u(0)
+    while w != _u(0):
+        w &= w - _u(1)
+        n += _u(1)
+    return n
+
+
+@part
+def up_to_lowest(w):
+    """The bits up to and with the lowest one; all if there is none."""
+    return w ^ (w - _u(1))
 
 
 @part
@@ -161,6 +180,26 @@ def read_number(text, at, end, powers, bits, values):
 
 
 @part
+def short_number(text, at, end, bits, digits):
+    """Read a number [-]digits[.digits] of one to eight digits, up to text[end]; return (value, whether it is one).
+
+    `bits` tells which bytes of the window at text[at:] it takes, `digits` which are digits; the text has at least nine
+    bytes before its end. No branch depends on how many digits there are, and what is read next waits for none of this.
+    """
+    others = bits & ~digits
+    sign = others & (bits ^ (bits & (bits - _u(1)))) & bytes_within(text, at, _MINUS, _MINUS)
+    point = others ^ sign
+    n = ones(bits & digits)
+    if (point & ~bytes_within(text, at, _POINT, _POINT)) | (point & (point - _u(1))) != _u(0) or n - _u(1) >= _u(8):
+        return 0.0, False
+    decimals = ones(bits & ~up_to_lowest(point))
+    after, has_point = LAST_BYTES[decimals], np.int64(point != _u(0))
+    found = (eight_bytes(text, end - 8) & after) | (eight_bytes(text, end - 8 - has_point) & ~after)
+    w = value_of_eight((found ^ ZEROS) & LAST_BYTES[n])
+    return np.float64(np.int64(w)) / _EXACT_TENS[decimals] * _SIGNS[_u(sign != _u(0))], True
+
+
+@part
 def eight_bytes(text, at):
     """text[at : at + 8] as a whole number, the first byte lowest; LLVM makes it one load."""
     at = _u(at)
@@ -174,16 +213,21 @@ def eight_bytes(text, at):
 def eight_digits(text, at):
     """The values of the digits at text[at:], a byte each, and how many there are, at most eight; bytes after them are
     whatever they are."""
-    digits = eight_bytes(text, at) ^ _ZEROS
+    digits = eight_bytes(text, at) ^ ZEROS
     others = ((digits + _u(0x7676767676767676)) | digits) & _u(0x8080808080808080)  # bytes that are no digits
     return digits, trailing_zeros(others) >> _u(3)
 
 
 @part
 def value_of(digits, n):
-    """The number that the first n of eight digits make (Lemire 2021, section 4)."""
+    """The number that the first n of eight digits make."""
     unused = _u(4) * (_u(8) - n)
-    digits = digits << unused << unused  # in two steps: 64 bits cannot be shifted out at once
+    return value_of_eight(digits << unused << unused)  # in two steps: 64 bits cannot be shifted out at once
+
+
+@part
+def value_of_eight(digits):
+    """The number that eight digits make, a byte each, the leading one lowest (Lemire 2021, section 4)."""
     digits = digits * _u(10) + (digits >> _u(8))
     hundreds = (digits & _PAIRS) * _u(0x000F424000000064)
     ones = ((digits >> _u(16)) & _PAIRS) * _u(0x0000271000000001)
@@ -252,6 +296,18 @@ def read_numbers(text, starts, ends, powers, out, how):
         out[i], at, how[i] = read_number(text, starts[i], ends[i], powers, bits, values)
         if at != ends[i]:
             how[i] = NOT_A_NUMBER
+
+
+@kernel
+def count_bytes(text, byte):
+    """How many bytes of a text are this one."""
+    n, at = _u(0), 0
+    while at + WINDOW <= text.size:
+        n += ones(bytes_within(text, at, byte, byte))
+        at += WINDOW
+    for rest in range(at, text.size):
+        n += _u(text[rest] == byte)
+    return n
 
 
 @part

@@ -13,21 +13,27 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
+from novikoff.kernels.additive import measured
+from novikoff.kernels.lanes import WINDOW, bytes_within
 from novikoff.kernels.names import SEED, last_bytes, mixed
 from novikoff.kernels.text import (
     ASK,
     DONE,
     LARGEST,
+    LAST_BYTES,
     NUMBER,
     ROOM,
     eight_bytes,
     read_number,
+    short_number,
     skip_blanks,
     trailing_zeros,
+    up_to_lowest,
 )
 
 _u = np.uint64
 _ONES, _TOPS = _u(0x0101010101010101), _u(0x8080808080808080)
+_FEW = 1 << 12  # names in a row that is searched for names that are there twice
 _BAR, _COLON = 124, 58
 
 
@@ -92,6 +98,35 @@ def read_value(text, at, end, powers, bits, values):
 
 
 @part
+def short_features(text, at, head, space, filled, names, hashes, values, space_of):
+    """Read name:value with a blank between them, as long as the names are ASCII and have one to eight bytes, and the
+    values one to eight digits; return (at, filled)."""
+    while 8 <= at <= text.size - WINDOW:
+        blanks, colons = bytes_within(text, at, 0, 32), bytes_within(text, at, _COLON, _COLON)
+        word = up_to_lowest(blanks) >> _u(1)
+        strange = bytes_within(text, at, _BAR, _BAR) | bytes_within(text, at, 128, 255)
+        colons &= word
+        colon = colons ^ (colons & (colons - _u(1)))
+        if strange & word != _u(0) or colon & _u(0x1FE) == _u(0):
+            break
+        stop = at + np.int64(trailing_zeros(blanks))
+        value, is_short = short_number(text, at, stop, word & ~up_to_lowest(colon), bytes_within(text, at, 48, 57))
+        if not is_short:
+            break
+        size = trailing_zeros(colon)
+        p = _u(filled)
+        hashes[p] = mixed(head, eight_bytes(text, at) & ~LAST_BYTES[_u(8) - size])
+        names[p, _u(0)], names[p, _u(1)], space_of[p] = at, at + np.int64(size), space
+        values[p] = value
+        filled += 1
+        at = stop
+        if text[_u(at)] != 32:
+            break
+        at += 1
+    return at, filled
+
+
+@part
 def skip_tag(text, at, end):
     """Past a tag, which begins with an apostrophe or touches the bar; -1 if this is no tag. Only ASCII, or Python is to
     see whether it is text."""
@@ -125,17 +160,38 @@ def read_label(text, at, end, powers, bits, values):
     return label, at
 
 
+@part
+def are_distinct(hashes, begin, end, marks):
+    """Whether no hash is there twice; too many count as if one were. `marks` has a bit for every 16 bits of a hash, all
+    0 before and after: where it is set already, the hashes before are looked through."""
+    if end - begin > _FEW:
+        return False
+    twins = 0
+    for p in range(_u(begin), _u(end)):
+        place, bit = hashes[p] >> _u(54), _u(1) << ((hashes[p] >> _u(48)) & _u(63))
+        if marks[place] & bit != _u(0):
+            for q in range(_u(begin), p):
+                twins += hashes[q] == hashes[p]
+        marks[place] |= bit
+    for p in range(_u(begin), _u(end)):
+        marks[hashes[p] >> _u(54)] = _u(0)
+    return twins == 0
+
+
 @kernel
 def vw_rows(
-    text, at, line, row, is_text, powers, lines, labels, indptr, names, hashes, values, space_of, spaces, n_spaces
-):
+    text, at, line, row, is_text, powers, lines, labels, indptr, distinct, squared_norms, names, hashes, values,
+    space_of, spaces, n_spaces,
+):  # fmt: skip
     """Read lines from text[at:], the first of which is number `line`, from row `row` on; blank ones are passed over.
-    Entry p of `names` and of `spaces` is (begin, end) in the text. `is_text` says that all is UTF-8.
+    Entry p of `names` and of `spaces` is (begin, end) in the text. `is_text` says that all is UTF-8. Rows are measured
+    and searched for names that are there twice here, where they are in the nearest cache.
 
     Return (row, at, line, n_spaces, why).
     """
     bits = np.zeros(1, np.uint64)
     doubles = bits.view(np.float64)
+    marks = np.zeros(1 << 10, np.uint64)
     stop = text.size
     while at < stop:
         begin = at
@@ -149,7 +205,12 @@ def vw_rows(
         labels[row], at = read_label(text, at, stop, powers, bits, doubles)
         filled, first_space = indptr[row], n_spaces
         head, weight = SEED, 1.0
-        while at >= 0 and not at_line_end(text, at, stop):
+        while at >= 0:
+            if weight == 1.0:
+                at, filled = short_features(text, at, head, n_spaces - 1, filled, names, hashes, values, space_of)
+            at = skip_blanks(text, at, stop)
+            if at_line_end(text, at, stop):
+                break
             if text[_u(at)] == _BAR:
                 spaces[n_spaces, 0] = at + 1
                 head, at, is_ascii = name_at(text, at + 1, stop, SEED)
@@ -171,6 +232,8 @@ def vw_rows(
         if at < 0:
             return row, begin, line, first_space, ASK
         lines[row] = line
+        distinct[row] = are_distinct(hashes, indptr[row], filled, marks)
+        squared_norms[row] = measured(values, indptr[row], filled)
         row += 1
         indptr[row] = filled
         at += 1

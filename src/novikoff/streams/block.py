@@ -139,12 +139,17 @@ class Block(ABC):
 
 @dataclass(frozen=True, eq=False)
 class SparseBlock(Block):
-    """Rows of a format whose features have numbers: column j of `rows` is feature j."""
+    """Rows of a format whose features have numbers: column j of `rows` is feature j.
+
+    `squared_norms` are those of the rows, as `Rows` has them, if the reader has measured them on its way.
+    """
 
     rows: sp.csr_array
+    squared_norms: np.ndarray | None = None
 
     def _cut(self, part: slice) -> dict[str, Any]:
-        return {"rows": self.rows[part]}
+        norms = None if self.squared_norms is None else self.squared_norms[part]
+        return {"rows": self.rows[part], "squared_norms": norms}
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +180,15 @@ class NamedBlock(Block):
     Entry p of the block is feature `names[p]` of namespace `spaces[space_of[p]]`, both as begin and end in `memory`,
     and has the value `values[p]`. Those of row i are indptr[i] to indptr[i + 1]. A name may be there twice in a row:
     its values add up.
+
+    `distinct[i]` says that no name is there twice in row i; then squared_norms[i] is its squared norm, as `Rows` has
+    it.
     """
 
     memory: np.ndarray  # uint8
     indptr: np.ndarray
+    distinct: np.ndarray  # bool
+    squared_norms: np.ndarray
     names: np.ndarray  # int32, two per entry
     hashes: np.ndarray  # uint64: of the namespace and the name, see kernels/names.py
     values: np.ndarray
@@ -199,6 +209,7 @@ class NamedBlock(Block):
         wanted[rows] = True
         entries = np.repeat(wanted, sizes)
         parts = {name: getattr(self, name)[entries] for name in ("names", "hashes", "values", "space_of")}
+        parts |= {"distinct": self.distinct[rows], "squared_norms": self.squared_norms[rows]}
         return {"indptr": np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int32), **parts}
 
     def dicts(self) -> list[dict[str, float]]:

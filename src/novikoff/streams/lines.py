@@ -1,40 +1,30 @@
-"""Lines: pieces of a source that end where a line ends, and threads that read ahead; what readers of text share."""
+"""Lines: pieces of a source that end where a line ends; what readers of text share."""
 
 from __future__ import annotations
 
 import functools
-import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
-from queue import SimpleQueue
-from typing import TypeVar
 
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.kernels.text import powers_of_five
+from novikoff.kernels.text import count_bytes, powers_of_five
 from novikoff.streams.sources import Source
 
 __all__ = [
     "LONGEST_LINE",
     "Piece",
     "count",
-    "in_parallel",
     "is_text",
     "line_at",
     "pieces_of",
     "powers",
-    "read_ahead",
     "require_text",
 ]
 
 LONGEST_LINE = 1 << 26  # bytes
 _BOM = b"\xef\xbb\xbf"
-
-S = TypeVar("S")
-T = TypeVar("T")
 
 
 @functools.cache
@@ -91,8 +81,8 @@ def pieces_of(source: Source) -> Iterator[Piece]:
 
 
 def count(text: bytearray, byte: bytes, at: int = 0) -> int:
-    """text.count(byte, at), four times as fast, and other threads may run meanwhile."""
-    return int(np.count_nonzero(np.frombuffer(text, np.uint8)[at:] == ord(byte)))
+    """text.count(byte, at), ten times as fast, and other threads may run meanwhile."""
+    return int(count_bytes(np.frombuffer(text, np.uint8)[at:], ord(byte)))
 
 
 def line_at(text: bytearray, at: int) -> bytes:
@@ -118,70 +108,3 @@ def require_text(text: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         raise DataError(f"{place}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
                         "Latin-1, convert it: iconv -f latin1 -t utf-8.") from error  # fmt: skip
-
-
-def in_parallel(work: Callable[[S], T], items: Iterator[S], workers: int) -> Generator[T, None, None]:
-    """work(item) for every item, in order, several at a time in threads; for work that lets other threads run.
-
-    An exception of `items` reaches the caller after all that came before it. Without workers nothing is asked for
-    before it is needed.
-    """
-    if not workers:
-        yield from map(work, items)
-        return
-    waiting: deque[Future[T]] = deque()
-    error: BaseException | None = None
-    with ThreadPoolExecutor(workers, "novikoff-parser") as pool:
-        while error is None or waiting:
-            while error is None and len(waiting) <= workers:
-                try:
-                    waiting.append(pool.submit(work, next(items)))
-                except BaseException as found:
-                    error = found
-            if waiting:
-                yield waiting.popleft().result()
-    if not isinstance(error, StopIteration):
-        raise error
-
-
-@dataclass(frozen=True)
-class _End:
-    error: BaseException | None
-
-
-def read_ahead(items: Generator[T, None, None], depth: int = 1) -> Generator[T, None, None]:
-    """The same items, each made in a thread while the caller is busy with those before it.
-
-    At most `depth` items wait. The thread starts with the first item asked for and ends with the last, or when this
-    generator is closed or forgotten; then `items` is closed too. An exception of `items` reaches the caller.
-    """
-    ready: SimpleQueue[T | _End] = SimpleQueue()
-    room = threading.Semaphore(depth)
-    stop = threading.Event()
-    threading.Thread(target=_fill, args=(items, ready, room, stop), name="novikoff-reader", daemon=True).start()
-    try:
-        while not isinstance(item := ready.get(), _End):
-            room.release()
-            yield item
-            del item
-        if item.error is not None:
-            raise item.error
-    finally:
-        stop.set()
-        room.release()
-
-
-def _fill(
-    items: Generator[T, None, None], ready: SimpleQueue[T | _End], room: threading.Semaphore, stop: threading.Event
-) -> None:
-    error = None
-    try:
-        while room.acquire() and not stop.is_set():
-            ready.put(next(items))
-    except StopIteration:
-        pass
-    except BaseException as found:
-        error = found
-    finally:
-        items.close()
-        ready.put(_End(error))

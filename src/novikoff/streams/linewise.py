@@ -11,8 +11,9 @@ import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.kernels.text import ASK
+from novikoff.streams.ahead import in_parallel
 from novikoff.streams.block import Block, Reject
-from novikoff.streams.lines import Piece, in_parallel, line_at, pieces_of
+from novikoff.streams.lines import Piece, line_at, pieces_of
 from novikoff.streams.reader import Reader
 
 __all__ = ["LineReader", "Room"]
@@ -56,11 +57,14 @@ class LineReader(Reader[B]):
         """A block, when its turn has come."""
         return block
 
+    @property
+    def _has_workers(self) -> bool:
+        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
+        return self.source.is_steady
+
     def _blocks(self) -> Generator[B, None, None]:
         n_rows = 0
-        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
-        threads = _THREADS if self.source.is_steady else 0
-        with closing(in_parallel(self._parsed, pieces_of(self.source), threads)) as parsed:
+        with closing(in_parallel(self._parsed, pieces_of(self.source), _THREADS * self._has_workers)) as parsed:
             for blocks, error in parsed:
                 for block in blocks:
                     n_rows += len(block) + len(block.rejects)

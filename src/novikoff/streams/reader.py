@@ -10,8 +10,8 @@ from collections.abc import Generator, Iterator
 from typing import Generic, Self, TypeVar
 
 from novikoff.errors import DataError
+from novikoff.streams.ahead import read_ahead
 from novikoff.streams.block import Block
-from novikoff.streams.lines import read_ahead
 from novikoff.streams.sources import Source, open_source
 
 __all__ = ["BAD_ROWS", "Reader"]
@@ -45,6 +45,11 @@ class Reader(ABC, Generic[B]):
     def name(self) -> str:
         return self.source.name
 
+    @property
+    def _has_workers(self) -> bool:
+        """Whether blocks are made in threads anyway."""
+        return False
+
     @abstractmethod
     def _blocks(self) -> Generator[B, None, None]:
         """Make the blocks, none of them without rows and rejects."""
@@ -57,7 +62,8 @@ class Reader(ABC, Generic[B]):
     def __iter__(self) -> Iterator[B]:
         if self._running is not None:
             raise DataError(f"{self.name}: a reader goes through its source once. Open another.")
-        running = read_ahead(self._blocks_then_close())
+        blocks = self._blocks_then_close()
+        running = blocks if self._has_workers else read_ahead(blocks)
         self._running = weakref.ref(running)
         return running
 

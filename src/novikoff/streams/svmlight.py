@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
+from novikoff.kernels.additive import UNMEASURED
 from novikoff.kernels.svmlight import LARGEST_INDEX, svmlight_rows
 from novikoff.kernels.text import LARGEST
 from novikoff.streams.block import Reject, SparseBlock
@@ -81,6 +82,7 @@ class _Room:
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
+    squared_norms: np.ndarray
     needs_labels: bool
 
     @classmethod
@@ -89,13 +91,13 @@ class _Room:
         n = min((len(text) - at) // _ROW + 1, _ROWS)
         most = (len(text) - at) // _PAIR + 1
         room = cls(np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int32),
-                   np.empty(most, np.int32), np.empty(most), needs_labels)  # fmt: skip
+                   np.empty(most, np.int32), np.empty(most), np.empty(n), needs_labels)  # fmt: skip
         room.indptr[0] = 0
         return room
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        return self.lines, self.labels, self.indptr, self.indices, self.data
+        return self.lines, self.labels, self.indptr, self.indices, self.data, self.squared_norms
 
     def fill(self, text: np.ndarray, at: int, line: int, row: int) -> tuple[int, int, int, int]:
         return svmlight_rows(text, at, line, row, powers(), *self.arrays)
@@ -109,6 +111,7 @@ class _Room:
         end = begin + len(indices)
         self.lines[row], self.labels[row], self.indptr[row + 1] = line, label, end
         self.indices[begin:end], self.data[begin:end] = indices, values
+        self.squared_norms[row] = UNMEASURED
         return True
 
     def block(self, name: str, n: int, rejects: list[Reject]) -> SparseBlock:
@@ -117,7 +120,7 @@ class _Room:
         width = int(indices.max(initial=-1)) + 1
         rows = sp.csr_array((self.data[:size], indices, self.indptr[: n + 1]), shape=(n, width))
         rows.has_canonical_format = True  # indices ascend, so nobody needs to look again
-        return SparseBlock(name, self.lines[:n], self.labels[:n], rows, rejects=rejects)
+        return SparseBlock(name, self.lines[:n], self.labels[:n], rows, self.squared_norms[:n], rejects=rejects)
 
 
 def row_of_line(text: bytes, place: str, *, needs_label: bool = True) -> tuple[float, list[int], list[float]] | None:

@@ -16,9 +16,10 @@ import numpy as np
 from novikoff.errors import DataError
 from novikoff.kernels import cells as kernels
 from novikoff.kernels.text import ASK
+from novikoff.streams.ahead import in_parallel
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
 from novikoff.streams.cells import Cells, Incomplete, Layout, Record, number_in, or_missing, require_width
-from novikoff.streams.lines import Piece, count, in_parallel, is_text, line_at, pieces_of, powers
+from novikoff.streams.lines import Piece, count, is_text, line_at, pieces_of, powers
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
 
@@ -122,6 +123,11 @@ class TableReader(Reader[TableBlock]):
             raise DataError(f"{self.name}: found no rows, only blank lines.")
         return Piece(text, 1), cells, records
 
+    @property
+    def _has_workers(self) -> bool:
+        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
+        return self.source.is_steady
+
     def _blocks(self) -> Generator[TableBlock, None, None]:
         n_rows = 0
         with closing(self._all_parsed()) as parsed:
@@ -139,11 +145,10 @@ class TableReader(Reader[TableBlock]):
         """All pieces, several parsed at a time as if each began with a record. One that does not, because the piece
         before it turns out to have ended within a record, is parsed again, behind what was left over."""
         rest = Piece(bytearray(), 1)
-        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
-        pieces, threads = self._pieces_after_header(), 0
-        if self.source.is_steady:
-            pieces, threads = _outside_quotes(pieces, self._cells.quote.encode()), _THREADS
-        with closing(in_parallel(self._parsed, pieces, threads)) as parsed:
+        pieces = self._pieces_after_header()
+        if self._has_workers:
+            pieces = _outside_quotes(pieces, self._cells.quote.encode())
+        with closing(in_parallel(self._parsed, pieces, _THREADS * self._has_workers)) as parsed:
             for found in parsed:
                 if rest.text:
                     found = self._parsed(_joined(rest, found.piece))

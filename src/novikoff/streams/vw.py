@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.errors import DataError
+from novikoff.kernels.additive import UNMEASURED
 from novikoff.kernels.names import SEED, name_hashes
 from novikoff.kernels.text import LARGEST
 from novikoff.kernels.vw import vw_rows
@@ -98,8 +99,9 @@ class _Room:
         most = bars + sum(count(text, blank, at) for blank in (b" ", b"\t", b"\r")) + 1  # before every name is one
         indptr = np.empty(n + 1, np.int32)
         indptr[0] = 0
-        arrays = (np.empty(n, np.int64), np.empty(n), indptr, np.empty((most, 2), np.int32), np.empty(most, np.uint64),
-                  np.empty(most), np.empty(most, np.int32), np.empty((bars, 2), np.int32))  # fmt: skip
+        arrays = (np.empty(n, np.int64), np.empty(n), indptr, np.empty(n, bool), np.empty(n),
+                  np.empty((most, 2), np.int32), np.empty(most, np.uint64), np.empty(most), np.empty(most, np.int32),
+                  np.empty((bars, 2), np.int32))  # fmt: skip
         return cls(np.frombuffer(text, np.uint8), is_text(text), arrays)
 
     def fill(self, text: np.ndarray, at: int, line: int, row: int) -> tuple[int, int, int, int]:
@@ -110,8 +112,8 @@ class _Room:
 
     def put(self, row: int, line: int, at: int, asked: bytes, place: str) -> bool:
         found = row_of_line(asked, place)
-        lines, labels, indptr, names, hashes, values, space_of, spaces = self.arrays
-        lines[row], labels[row] = line, found.label
+        lines, labels, indptr, distinct, squared_norms, names, hashes, values, space_of, spaces = self.arrays
+        lines[row], labels[row], distinct[row], squared_norms[row] = line, found.label, False, UNMEASURED
         first = self.n_spaces
         self.n_spaces += len(found.spaces)
         spaces[first : self.n_spaces] = np.reshape(found.spaces, (-1, 2)) + at
@@ -126,10 +128,11 @@ class _Room:
         return True
 
     def block(self, name: str, n: int, rejects: list[Reject]) -> NamedBlock:
-        lines, labels, indptr, names, hashes, values, space_of, spaces = self.arrays
+        lines, labels, indptr, distinct, squared_norms, names, hashes, values, space_of, spaces = self.arrays
         size = indptr[n]
-        return NamedBlock(name, lines[:n], labels[:n], self.text, indptr[: n + 1], names[:size], hashes[:size],
-                          values[:size], space_of[:size], spaces[: self.n_spaces], rejects=rejects)  # fmt: skip
+        return NamedBlock(name, lines[:n], labels[:n], self.text, indptr[: n + 1], distinct[:n], squared_norms[:n],
+                          names[:size], hashes[:size], values[:size], space_of[:size], spaces[: self.n_spaces],
+                          rejects=rejects)  # fmt: skip
 
 
 class _Row(NamedTuple):
