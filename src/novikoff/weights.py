@@ -12,6 +12,8 @@ from novikoff.rows import Rows
 
 __all__ = ["Weights", "linear_scores"]
 
+_SMALL, _LENT = 1 << 20, 1 << 26  # bytes
+
 
 @dataclass(eq=False)
 class _Room:
@@ -23,8 +25,12 @@ class _Room:
 
     @classmethod
     def beside(cls, coef: np.ndarray, n_features: int) -> _Room:
-        """A copy with as many columns as are needed, and half as many more."""
-        room = np.zeros((len(coef), n_features + n_features // 2), order="F")
+        """A copy with as many columns as are needed, and half as many more; or, if they are many, as many as fit into
+        memory that the system lends only where it is written to."""
+        wanted = n_features + n_features // 2
+        if wanted * len(coef) * coef.itemsize > _SMALL:
+            wanted = max(wanted, _LENT // (len(coef) * coef.itemsize))
+        room = np.zeros((len(coef), wanted), order="F")
         room[:, : coef.shape[1]] = coef
         return cls(room, n_features)
 

@@ -310,6 +310,52 @@ def count_bytes(text, byte):
     return n
 
 
+@kernel
+def find_lines(text, begins, ends, tabs, numbers):
+    """Where each line begins, ends and has its first tab, -1 if it has none, and which it is, counted from 0; without
+    blank lines, and without the carriage returns of Windows lines. Return how many there are."""
+    found = line = begin = at = 0
+    tab = -1
+    while at < text.size:
+        marks = tabs_and_ends(text, at)
+        while marks != _u(0):
+            here = at + np.int64(trailing_zeros(marks))
+            if here < text.size and text[_u(here)] == 9:
+                tab = here if tab < 0 else tab
+            else:
+                end = here - np.int64(here > begin and text[_u(here - 1)] == 13)
+                begins[found], ends[found], tabs[found], numbers[found] = begin, end, tab if tab < end else -1, line
+                found += not is_blank(text, begin, end)
+                begin, tab = here + 1, -1
+                line += 1
+            marks &= marks - _u(1)
+        at += WINDOW
+    return found
+
+
+@part
+def tabs_and_ends(text, at):
+    """Which of the bytes at text[at:], as many as a window has, are tabs or end a line, as the end of the text does if
+    it is none."""
+    if at + WINDOW <= text.size:
+        marks = bytes_within(text, at, 9, 10)
+    else:
+        marks = _u(0)
+        for k in range(at, text.size):
+            marks |= _u(text[_u(k)] == 9 or text[_u(k)] == 10) << _u(k - at)
+    if text.size - at <= WINDOW and text[_u(text.size - 1)] != 10:
+        marks |= _u(1) << _u(text.size - at)
+    return marks
+
+
+@part
+def is_blank(text, at, end):
+    """Whether Python's `strip` would leave nothing of text[at:end]."""
+    while at < end and (text[_u(at)] == 32 or 9 <= text[_u(at)] <= 13):
+        at += 1
+    return at >= end
+
+
 @part
 def skip_blanks(text, at, end):
     """Past blanks, tabs and the carriage return of a Windows line."""

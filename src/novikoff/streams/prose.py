@@ -7,14 +7,15 @@ from collections.abc import Generator, Mapping
 import numpy as np
 
 from novikoff.errors import DataError
+from novikoff.kernels.text import find_lines
 from novikoff.streams.block import Reject, TableBlock, Texts
-from novikoff.streams.lines import Piece, is_text, pieces_of, require_text
+from novikoff.streams.lines import Piece, count, is_text, pieces_of, require_text
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
 
 __all__ = ["ProseReader"]
 
-_TAB, _END, _BLANK = 9, 10, 32
+_BLANK = 32
 
 
 class ProseReader(Reader[TableBlock]):
@@ -113,16 +114,8 @@ class _Lines:
     numbers."""
 
     def __init__(self, piece: Piece) -> None:
-        array = np.frombuffer(piece.text, np.uint8)
-        ends = np.flatnonzero(array == _END)
-        if not piece.text.endswith(b"\n"):
-            ends = np.append(ends, len(array))
-        begins = np.concatenate([[0], ends[:-1] + 1])
-        numbers = piece.line + np.arange(len(ends))
-        ends = ends - (array[np.maximum(ends - 1, 0)] == 13) * (ends > begins)
-        blank = np.array([not piece.text[begin:end].strip()
-                          for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)], bool)  # fmt: skip
-        self.begins, self.ends, self.numbers = begins[~blank], ends[~blank], numbers[~blank]
-        tabs = np.append(np.flatnonzero(array == _TAB), len(array))
-        first = tabs[np.searchsorted(tabs, self.begins)]
-        self.tabs = np.where(first < self.ends, first, -1)
+        n = count(piece.text, b"\n") + 1
+        found = [np.empty(n, np.int64) for _ in range(4)]
+        rows = find_lines(np.frombuffer(piece.text, np.uint8), *found)
+        self.begins, self.ends, self.tabs, self.numbers = (array[:rows] for array in found)
+        self.numbers += piece.line
