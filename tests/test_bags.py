@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -109,15 +110,18 @@ def literal_ngrams(text, words, characters):
 
 
 texts = st.text(st.sampled_from("abcXYZ 019_.,!\t\n'éÉß€“日本"), max_size=30)
+long_texts = st.text(st.sampled_from("aBcd1éx "), min_size=30, max_size=150)  # longer than a window
 ranges = st.sampled_from([(0, 0), (1, 1), (1, 2), (2, 3), (3, 5), (1, 4)])
 
 
-@given(st.lists(st.none() | texts, max_size=6), ranges, ranges)
+@given(st.lists(st.none() | texts | long_texts, max_size=6), ranges, ranges)
 def test_ngrams_are_the_literal_ones(cells, words, characters):
     bag = Bag.of("t", Texts.of(cells), ngrams=words, char_ngrams=characters)
     expected = [[] if cell is None else literal_ngrams(cell, words, characters) for cell in cells]
-    assert np.diff(bag.indptr).tolist() == [len(row) for row in expected]
-    flat = [ngram for row in expected for ngram in row]
+    counted = [Counter(row) for row in expected]  # which keeps their order
+    assert np.diff(bag.indptr).tolist() == [len(row) for row in counted]
+    flat = [ngram for row in counted for ngram in row]
+    assert bag.counts.tolist() == [count for row in counted for count in row.values()]
     places = Vocabulary().places(bag.names, learn=True).tolist()
     distinct = in_order(flat)
     assert places == [distinct.index(ngram) for ngram in flat]
@@ -125,8 +129,9 @@ def test_ngrams_are_the_literal_ones(cells, words, characters):
 
 def test_two_columns_of_texts_keep_the_order_of_the_rows():
     bags = [Bag.of(name, Texts.of(cells), ngrams=(1, 1), char_ngrams=(0, 0))
-            for name, cells in (("a", ["x y", "z"]), ("b", ["u", "v w"]))]  # fmt: skip
+            for name, cells in (("a", ["x y", "z"]), ("b", ["u", "v w v"]))]  # fmt: skip
     both, vocabulary = Bag.together(bags), Vocabulary()
     vocabulary.places(both.names, learn=True)
     assert vocabulary.names == ["a:x", "a:y", "b:u", "a:z", "b:v", "b:w"]
     assert both.indptr.tolist() == [0, 3, 6]
+    assert both.counts.tolist() == [1, 1, 1, 1, 2, 1]

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,7 +20,7 @@ from novikoff.errors import DataError, ModelFileError
 from novikoff.online import StreamModel
 from novikoff.rows import Rows
 from novikoff.store import Section
-from novikoff.streams.block import SparseBlock, TableBlock, Texts, Words
+from novikoff.streams.block import Reject, SparseBlock, TableBlock, Texts, Words
 from novikoff.streams.sources import Source
 from novikoff.streams.vw import VwReader
 
@@ -351,6 +352,45 @@ def test_much_text_is_read_in_parts(monkeypatch):
     whole = matrix(model.rows_of(block))
     monkeypatch.setattr(tables, "_TEXT", 2)
     np.testing.assert_array_equal(matrix(model.rows_of(block)), whole)
+
+
+def test_texts_looked_at_ahead_are_learned_from_alike(tmp_path, monkeypatch):
+    """Also where a later table has texts that the model does not know, in parts, and cut by who goes through them."""
+    monkeypatch.setattr(tables, "_TEXT", 40)
+    rng = random.Random(3)
+    rows = [
+        (rng.random(), rng.choice("ab"), " ".join(rng.choices(["call", "now", "see", "you"], k=6))) for _ in range(40)
+    ]
+    labels = [rng.choice(["ham", "spam"]) for _ in rows]
+    first = replace(table(rows[:20], labels[:20]), rejects=[Reject(3, "wrong", b"x")])
+    second = table(rows[20:], labels[20:])
+    second.columns["more"] = Texts.of(["unknown words"] * 20)
+    ways = [
+        lambda model, blocks: blocks,
+        lambda model, blocks: model.ahead_of(blocks),
+        lambda model, blocks: (half for block in model.ahead_of(blocks) for half in (block[:1], block.after(1))),
+    ]
+    kept, rejects = [], []
+    for way in ways:
+        model = StreamModel(Learner())
+        for block in way(model, [first, second]):
+            rejects += block.rejects
+            if len(block):
+                model.learn(block)
+        model.save(tmp_path / "m.nk")
+        kept.append((tmp_path / "m.nk").read_bytes())
+    assert kept[0] == kept[1] == kept[2]
+    assert len(rejects) == 3
+
+
+def test_going_ahead_leaves_other_blocks_as_they_are():
+    for blocks in ([sparse(np.eye(2), [0, 1])], [numbers_only(1.0, 2.0, labels=["a", "b"])] * 3, []):
+        assert list(StreamModel(Learner()).ahead_of(blocks)) == blocks
+    model = StreamModel(Learner())
+    model.learn(table([(1.0, "sun", "x")], ["a"]))
+    with pytest.raises(DataError, match="something else"):
+        for block in model.ahead_of([sparse(np.eye(2), [0, 1])]):
+            model.learn(block)
 
 
 def test_an_empty_word_is_a_missing_one():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -114,6 +115,15 @@ class StreamModel:
         """Begin another run over some sources."""
         for source in sources:
             self.rows_of_run.pop(source, None)
+
+    def ahead_of(self, blocks: Iterable[Block]) -> Iterator[Block]:
+        """The blocks of a stream to learn from, or parts of them; the texts of the next are looked at in a thread while
+        this one is learned from."""
+        blocks = iter(blocks)
+        for first in blocks:
+            if self.encoding is None:
+                self.encoding = encoding_for(first, self.features)
+            yield from self.encoding.ahead_of(chain([first], blocks))
 
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""
@@ -265,6 +275,6 @@ def learn(
         stream = open_stream(stream)
     model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), Features(**features))
     model.target = getattr(stream, "target_name", None)
-    for block in stream:
+    for block in model.ahead_of(stream):
         model.learn(block)
     return model

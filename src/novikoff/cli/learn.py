@@ -177,7 +177,7 @@ def _blocks(
                 gauge.watch(reader.source)
                 columns.say(reader)
                 where = os.path.realpath(reader.name)
-                for block in reader:
+                for block in model.ahead_of(reader):
                     left = to_pass_over.get(where, 0)
                     known = min(left, len(block))
                     to_pass_over[where] = left - known

@@ -9,6 +9,7 @@ import numpy as np
 
 from novikoff.encoding.vocabulary import Names, head_hashes
 from novikoff.kernels import ngrams as kernels
+from novikoff.kernels.lanes import WINDOW
 from novikoff.streams.block import Texts, in_one_memory
 
 __all__ = ["Bag"]
@@ -20,7 +21,8 @@ _MARKS = ":~"  # after the name of the column: n-grams of words, and of characte
 
 @dataclass(frozen=True, eq=False)
 class Bag:
-    """The n-grams of some rows: those of row i are names[indptr[i]:indptr[i + 1]].
+    """The n-grams of some rows: those of row i are names[indptr[i]:indptr[i + 1]], no two alike, and `counts` says how
+    often each is there.
 
     >>> from novikoff.encoding.bags import Bag
     >>> from novikoff.streams import Texts
@@ -34,6 +36,7 @@ class Bag:
     """
 
     names: Names
+    counts: np.ndarray
     indptr: np.ndarray
 
     @classmethod
@@ -44,10 +47,11 @@ class Bag:
         heads, head_spans = in_one_memory([column + mark for mark in _MARKS])
         most = size * sum(last - first + 1 for first, last in (ngrams, char_ngrams) if last)
         hashes, spans = np.empty(most, np.uint64), np.empty((most, 2), np.int32)
-        kinds, indptr = np.empty(most, np.int32), np.empty(len(texts) + 1, np.int32)
+        kinds, counts, indptr = np.empty(most, np.int32), np.empty(most), np.empty(len(texts) + 1, np.int32)
         used = kernels.ngrams(memory, cells, head_hashes(heads, head_spans), ngrams, char_ngrams, hashes, spans, kinds,
-                              indptr)  # fmt: skip
-        return cls(Names(memory, spans[:used], hashes[:used], heads, kinds[:used], head_spans), indptr)
+                              counts, indptr)  # fmt: skip
+        names = Names(memory, spans[:used], hashes[:used], heads, kinds[:used], head_spans)
+        return cls(names, counts[:used], indptr)
 
     @classmethod
     def together(cls, bags: list[Bag]) -> Bag:
@@ -56,7 +60,8 @@ class Bag:
             return bags[0]
         names = Names.together([bag.names for bag in bags])
         order = np.argsort(np.concatenate([bag.rows for bag in bags]), kind="stable")
-        return cls(names[order], np.array([bag.indptr for bag in bags]).sum(axis=0, dtype=np.int32))
+        counts = np.concatenate([bag.counts for bag in bags])[order]
+        return cls(names[order], counts, np.array([bag.indptr for bag in bags]).sum(axis=0, dtype=np.int32))
 
     @property
     def rows(self) -> np.ndarray:
@@ -69,9 +74,9 @@ def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int]:
     one on both sides and between words."""
     size = int((texts.spans[:, 1] - texts.spans[:, 0]).sum())
     if blanks:
-        memory, cells = np.empty(size + 2 * len(texts) + 8, np.uint8), np.empty((len(texts), 2), np.int32)
+        memory, cells = np.empty(size + 2 * len(texts) + WINDOW, np.uint8), np.empty((len(texts), 2), np.int32)
         return memory, cells, kernels.tidy(texts.memory, texts.spans, memory, cells)
-    memory = np.empty(len(texts.memory) + 8, np.uint8)
+    memory = np.empty(len(texts.memory) + WINDOW, np.uint8)
     kernels.lower(texts.memory, memory)
     return memory, np.maximum(texts.spans, 0), size
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
 
@@ -80,6 +80,11 @@ class Encoding(ABC, Generic[B]):
     @abstractmethod
     def require(self, block: B) -> None:
         """Raise a DataError if a block is not of the kind that was met before."""
+
+    def ahead_of(self, blocks: Iterable[B]) -> Iterator[B]:
+        """The blocks, or parts of them, with what can be found out about them before their turn found out in a thread:
+        what depends on nothing that has been learned."""
+        return iter(blocks)
 
     @abstractmethod
     def learn(self, block: B) -> Iterator[Rows]:

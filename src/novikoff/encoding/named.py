@@ -47,7 +47,7 @@ class NameEncoding(Encoding[NamedBlock]):
         self.require(block)
         names = Names(block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, "^")
         places = self.vocabulary.places(names, learn=learn)
-        if block.distinct.all() and not self.vocabulary.is_full and (learn or (places >= 0).all()):
+        if block.distinct.all() and not self.vocabulary.is_full and not (places < 0).any():
             return Rows.distinct(block.values, places, block.indptr, len(self.vocabulary), block.squared_norms)
         if len(self.seen) < len(self.vocabulary):
             self.seen = np.zeros(2 * len(self.vocabulary), np.int32)

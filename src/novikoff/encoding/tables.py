@@ -8,10 +8,10 @@ texts     a feature per n-gram of words, "column:call now", and of characters, "
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import chain, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
 from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
-from novikoff.streams.ahead import in_parallel
+from novikoff.streams.ahead import read_ahead
 from novikoff.streams.block import Column, TableBlock, Texts, Words
 
 __all__ = ["TableEncoding"]
@@ -73,13 +73,22 @@ class TableEncoding(Encoding[TableBlock]):
         """The names of the columns of one kind."""
         return [name for name, other in self.kinds.items() if other == kind]
 
+    def ahead_of(self, blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
+        blocks = iter(blocks)
+        for first in blocks:
+            every = chain([first], blocks)
+            has_texts = isinstance(first, TableBlock) and bool(_names_of_texts(first))
+            yield from read_ahead(self._with_bags(every)) if has_texts else every
+
+    def _with_bags(self, blocks: Iterable[TableBlock]) -> Generator[TableBlock, None, None]:
+        for block in blocks:
+            for part in _parts(block):
+                yield BaggedBlock.of(part, self._bag(part))
+
     def learn(self, block: TableBlock) -> Iterator[Rows]:
         self.require(block)
-        parts = list(_parts(self._with_known_texts(block)))
-        # The n-grams of the next part are found in a thread while this one is placed and learned from.
-        with closing(in_parallel(self._with_bag, iter(parts), workers=int(len(parts) > 1))) as bagged:
-            for part, bag in bagged:
-                yield from self._learned(part, bag, self._meet(part))
+        for part in _parts(self._with_known_texts(block)):
+            yield from self._learned(part, self._bag(part), self._meet(part))
 
     def read(self, block: TableBlock) -> Rows:
         self.require(block)
@@ -88,7 +97,7 @@ class TableEncoding(Encoding[TableBlock]):
     def _read(self, block: TableBlock) -> Rows:
         values = self._values(block)
         gaps = _gaps(values)
-        flags, (_, bag) = self._flags(block, {}, gaps), self._with_bag(block)
+        flags, bag = self._flags(block, {}, gaps), self._bag(block)
         self._standardise(values, gaps, learn=False)
         if self.is_dense:
             return Rows.of(values)
@@ -191,35 +200,42 @@ class TableEncoding(Encoding[TableBlock]):
                    if not isinstance(column, Texts) or name in self.kinds}  # fmt: skip
         return replace(block, columns=columns)
 
-    def _with_bag(self, block: TableBlock) -> tuple[TableBlock, Bag | None]:
-        """A block and the n-grams of its texts. It depends on nothing that has been learned."""
+    def _bag(self, block: TableBlock) -> Bag | None:
+        """The n-grams of the texts of a block. They depend on nothing that has been learned."""
+        if isinstance(block, BaggedBlock) and block.bagged == _names_of_texts(block):
+            return block.bag
         form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
         bags = [Bag.of(name, column, **form) for name, column in block.columns.items() if isinstance(column, Texts)]
-        return block, Bag.together(bags) if bags else None
+        return Bag.together(bags) if bags else None
 
     def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
         """Sparse rows of everything, by the places of the flags that were found and of the bag."""
         if len(self._seen) < len(self.vocabulary):
             self._seen = np.zeros(2 * len(self.vocabulary), np.int32)
         if bag and not values.shape[1] and not flags:
-            indptr, indices, data = self._bag_rows(bag, places)
-            return Rows.distinct(data, indices, indptr, len(self.vocabulary))
+            indptr, indices, data, squared_norms = self._bag_rows(bag, places)
+            return Rows.distinct(data, indices, indptr, len(self.vocabulary), squared_norms)
         n, at = len(values), 0
         ones = np.empty((n, len(flags)), np.int32)
         for k, flag in enumerate(flags):
             ones[:, k] = flag.placed(places[at : at + len(flag.used)])
             at += len(flag.used)
-        bag_rows = self._bag_rows(bag, places[at:]) if bag else (np.zeros(n + 1, np.int32), places[:0], np.empty(0))
+        no_bag = np.zeros(n + 1, np.int32), places[:0], np.empty(0)
+        bag_rows = self._bag_rows(bag, places[at:])[:3] if bag else no_bag
         indptr, indices, data = room_for(n, values.size + ones.size + len(bag_rows[1]))
         used = kernels.join_rows(values, self.places, ones, *bag_rows, indptr, indices, data, self._seen)
         return Rows.distinct(data[:used], indices[:used], indptr, len(self.vocabulary))
 
-    def _bag_rows(self, bag: Bag, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """How often each n-gram is there, in rows of one length: indptr, places and values."""
-        indptr, indices, data = room_for(len(bag.indptr) - 1, len(places))
-        used = kernels.gather_rows(bag.indptr, places, np.empty(0), indptr, indices, data, self._seen)
-        kernels.normalise_rows(indptr, data, self.features.text_length)
-        return indptr, indices[:used], data[:used]
+    def _bag_rows(self, bag: Bag, places: np.ndarray) -> tuple[np.ndarray, ...]:
+        """How often each n-gram is there, in rows of one length: indptr, places, values and squared norms."""
+        indptr, indices, data = bag.indptr, places, bag.counts
+        if self.vocabulary.is_full or (places < 0).any():
+            indptr, indices, data = room_for(len(bag.indptr) - 1, len(places))
+            used = kernels.gather_rows(bag.indptr, places, bag.counts, indptr, indices, data, self._seen)
+            indices, data = indices[:used], data[:used]
+        values, squared_norms = np.empty(len(data)), np.empty(len(indptr) - 1)
+        kernels.normalise_rows(indptr, data, self.features.text_length, values, squared_norms)
+        return indptr, indices, values, squared_norms
 
     # -- model files
 
@@ -313,13 +329,37 @@ def _first_rows(flags: list[_Flag], bag: Bag | None) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *(flag.rows for flag in flags), *([bag.rows] if bag else [])])
 
 
+@dataclass(frozen=True, eq=False)
+class BaggedBlock(TableBlock):
+    """Rows of a table whose texts have been looked at: `bag` is that of the columns `bagged`."""
+
+    bag: Bag | None
+    bagged: list[str]
+
+    @classmethod
+    def of(cls, block: TableBlock, bag: Bag | None) -> BaggedBlock:
+        known = {each.name: getattr(block, each.name) for each in fields(block)}
+        return cls(**known, bag=bag, bagged=_names_of_texts(block))
+
+    def _cut(self, part: slice) -> dict[str, Any]:
+        return super()._cut(part) | {"bag": None, "bagged": []}
+
+
+def _names_of_texts(block: TableBlock) -> list[str]:
+    return [name for name, column in block.columns.items() if isinstance(column, Texts)]
+
+
 def _parts(block: TableBlock) -> Iterator[TableBlock]:
-    """The block, in pieces if it holds much text."""
+    """The block, in pieces if it holds much text, unless that has been looked at; its rejects are with the first."""
+    if isinstance(block, BaggedBlock):
+        yield block
+        return
     sizes = sum(np.diff(column.spans).ravel() for column in block.columns.values() if isinstance(column, Texts))
     pieces = np.cumsum(np.broadcast_to(sizes, len(block))) // _TEXT
     edges = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(block)]
     for start, stop in pairwise(edges):
-        yield block if stop - start == len(block) else block[start:stop]
+        part = block if stop - start == len(block) else block[start:stop]
+        yield part if start else replace(part, rejects=block.rejects)
 
 
 def _is_missing(column: Column) -> np.ndarray:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
+from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import prefetch
 from novikoff.kernels.text import eight_bytes
 
@@ -165,8 +166,7 @@ def add_entry(place, value, begin, used, indices, data, seen):
 
 @kernel
 def gather_rows(indptr, places, values, out_indptr, indices, data, seen):
-    """Rows of places and values, 1 if there are none, without those that have no place; a place that is there twice in
-    a row has the sum."""
+    """Rows of places and values, without those that have no place; a place that is there twice in a row has the sum."""
     used = 0
     out_indptr[0] = 0
     for i in range(indptr.size - 1):
@@ -175,8 +175,7 @@ def gather_rows(indptr, places, values, out_indptr, indices, data, seen):
             # Of names that have a place, `seen` is larger than the cache.
             prefetch(seen, np.int64(places[min(_u(p) + _AHEAD, _u(places.size) - _u(1))]))
             if places[p] >= 0:
-                value = values[p] if values.size else 1.0
-                used = add_entry(places[p], value, begin, used, indices, data, seen)
+                used = add_entry(places[p], values[p], begin, used, indices, data, seen)
         out_indptr[i + 1] = used
     return used
 
@@ -201,13 +200,13 @@ def join_rows(numbers, number_places, ones, bag_indptr, bag_places, bag_values, 
 
 
 @kernel
-def normalise_rows(indptr, data, length):
-    """Give every row a length, in place; rows of zeros stay."""
+def normalise_rows(indptr, data, length, out, squared_norms):
+    """Give every row a length; rows of zeros stay. Measure what comes out, as learning does."""
     for i in range(indptr.size - 1):
         total = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             total += data[p] * data[p]
-        if total > 0.0:
-            scale = length / np.sqrt(total)
-            for p in range(indptr[i], indptr[i + 1]):
-                data[p] *= scale
+        scale = length / np.sqrt(total) if total > 0.0 else 1.0
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = data[p] * scale
+        squared_norms[i] = measured(out, indptr[i], indptr[i + 1])

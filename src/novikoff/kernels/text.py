@@ -314,8 +314,8 @@ def count_bytes(text, byte):
 def find_lines(text, begins, ends, tabs, numbers):
     """Where each line begins, ends and has its first tab, -1 if it has none, and which it is, counted from 0; without
     blank lines, and without the carriage returns of Windows lines. Return how many there are."""
-    found = line = begin = at = 0
-    tab = -1
+    found = line = begin = at = np.int64(0)
+    tab = np.int64(-1)
     while at < text.size:
         marks = tabs_and_ends(text, at)
         while marks != _u(0):
@@ -326,7 +326,7 @@ def find_lines(text, begins, ends, tabs, numbers):
                 end = here - np.int64(here > begin and text[_u(here - 1)] == 13)
                 begins[found], ends[found], tabs[found], numbers[found] = begin, end, tab if tab < end else -1, line
                 found += not is_blank(text, begin, end)
-                begin, tab = here + 1, -1
+                begin, tab = here + 1, np.int64(-1)
                 line += 1
             marks &= marks - _u(1)
         at += WINDOW
