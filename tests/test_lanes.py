@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from novikoff import Rows, _jit
 from novikoff._jit import compile_here
-from novikoff.kernels import lanes, tokens
+from novikoff.kernels import lanes, moments, tokens
 from novikoff.weights import Weights, linear_scores
 
 WHOLE = st.sampled_from([np.int32, np.int64])
@@ -43,6 +43,19 @@ def level(b, floor, top):
 @compile_here
 def pair_products(places, values, begin, end, tile, sums):
     lanes.pair_products(places, values, begin, end, tile, sums)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 70), p=st.integers(1, 13), holes=st.booleans())
+def test_columns_become_rows(seed, n, p, holes):
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(-9, 9, n).astype(np.float64) for _ in range(p)]
+    if holes and n:
+        columns[rng.integers(p)][rng.integers(n)] = np.nan
+    addresses = np.array([column.ctypes.data for column in columns], np.uint64)
+    values = np.full((n, p), -1.0)
+    squares = moments.rows_of_columns(addresses, values)
+    assert np.array_equal(values, np.column_stack(columns), equal_nan=True)
+    assert np.array_equal(squares, np.sum(values**2), equal_nan=True)
 
 
 @compile_here

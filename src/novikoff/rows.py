@@ -33,13 +33,17 @@ class Rows:
     n_features: int
     squared_norms: np.ndarray
     names: Iterable[str] | None = None
+    are_numbers: bool = False
 
     @classmethod
-    def of(cls, X: Any, names: Iterable[str] | None = None, *, squared_norms: np.ndarray | None = None) -> Rows:
+    def of(
+        cls, X: Any, names: Iterable[str] | None = None, *, squared_norms: np.ndarray | None = None,
+        are_numbers: bool = False,
+    ) -> Rows:  # fmt: skip
         """Rows of a 2-D array or a scipy sparse matrix or array; no copy where none is needed.
 
         `names` of the columns, if they have any, are for messages. `squared_norms` are for who has measured them with
-        our kernels.
+        our kernels; `are_numbers` for who knows that `require_numbers` would find nothing.
 
         >>> from novikoff import Rows
         >>> rows = Rows.of([[3.0, 4.0], [0.0, 2.0]])
@@ -56,7 +60,7 @@ class Rows:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
         X = _writable(np.ascontiguousarray(_as_floats(X)))
-        return cls(X, None, None, X.shape[1], _or_unmeasured(squared_norms, X.shape[0]), names)
+        return cls(X, None, None, X.shape[1], _or_unmeasured(squared_norms, X.shape[0]), names, are_numbers)
 
     @classmethod
     def _of_sparse(cls, X: Any, names: Iterable[str] | None, squared_norms: np.ndarray | None) -> Rows:
@@ -122,6 +126,8 @@ class Rows:
 
     def require_numbers(self) -> None:
         """Measure every row; raise a DataError at the first that holds NaN, inf or something too large."""
+        if self.are_numbers:
+            return  # the kernels measure each row when they meet it
         n = len(self)
         bad = additive.measure(self.data, self.indices, self.indptr, self.n_features, self.squared_norms, 0, n)
         if bad < n:

@@ -455,8 +455,8 @@ def test_random_bytes(tmp_path, kind):
 
 def test_damage_in_the_middle(tmp_path):
     """The rows before it are delivered."""
-    table = pa.table({"a": np.random.default_rng(1).normal(size=40_000), "y": np.zeros(40_000)})
-    path = saved(tmp_path, table, "parquet", rows=20_000, write_page_checksum=True)
+    table = pa.table({"a": np.random.default_rng(1).normal(size=120_000), "y": np.zeros(120_000)})
+    path = saved(tmp_path, table, "parquet", rows=40_000, write_page_checksum=True)
     content = bytearray(path.read_bytes())
     at = len(content) * 3 // 4
     content[at : at + 3000] = b"\xff" * 3000
@@ -467,7 +467,35 @@ def test_damage_in_the_middle(tmp_path):
     ):
         blocks.extend(opened(path))
     blocks = iter(opened(path))
-    assert next(blocks).columns["a"].tolist() == table["a"].to_pylist()[: 1 << 14]
+    assert next(blocks).columns["a"].tolist() == table["a"].to_pylist()[: 1 << 15]
+
+
+@pytest.mark.parametrize("write_statistics", [True, False])
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e150])
+def test_a_number_that_is_too_large_is_found_whatever_the_file_says_of_its_numbers(tmp_path, write_statistics, wrong):
+    numbers = np.arange(12.0)
+    numbers[7] = wrong
+    for name, group in {"a": numbers, "y": numbers[::-1].copy()}.items():
+        table = pa.table({"a": np.arange(12.0), "y": np.arange(12.0)} | {name: group})
+        path = saved(tmp_path, table, "parquet", rows=3, write_statistics=write_statistics)
+        row = 8 if name == "a" else 5
+        with pytest.raises(DataError, match=rf"t\.parquet:{row}:{1 + (name == 'y')}: "):
+            list(opened(path))
+
+
+def test_what_a_file_says_of_its_numbers(tmp_path):
+    inner = pa.array([{"a": 1.0}, {"a": 2.0}])
+    for columns, largest in (
+        ({"a": [1.0, -5.5], "y": [0, 3]}, 5.5),
+        ({"a": [1.0, None], "y": [0, -7]}, 7.0),
+        ({"a": [1.0, np.nan], "y": [0, 1]}, 1.0),
+        ({"a": [1.0, np.inf], "y": [0, 1]}, np.inf),
+        ({"a": pa.nulls(2, pa.float64()), "y": [0, 1]}, np.inf),
+        ({"w": ["x", "y"], "y": [0, 1]}, np.inf),
+        ({"s": inner, "a": [1.0, 2.0], "y": [0, 1]}, np.inf),
+    ):
+        with opened(saved(tmp_path, pa.table(columns), "parquet"), drop=["s"] if "s" in columns else []) as reader:
+            assert reader._largest == largest
 
 
 def test_invalid_text(tmp_path):

@@ -132,10 +132,10 @@ class Writer:
         vector = ir.Constant(ir.VectorType(number.type, lanes), ir.Undefined)
         return self.chosen(self._builder.insert_element(vector, number, ir.IntType(32)(0)), [0] * lanes)
 
-    def chosen(self, vector: Any, places: list[int]) -> Any:
-        """Some lanes of a vector."""
+    def chosen(self, vector: Any, places: list[int], other: Any = None) -> Any:
+        """Some lanes of a vector, or of two; those of the other are counted on."""
         which = ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places)
-        return self._builder.shuffle_vector(vector, vector, which)
+        return self._builder.shuffle_vector(vector, vector if other is None else other, which)
 
     def index(self, number: Any) -> Any:
         """A whole number, not negative, that counts elements."""
@@ -174,6 +174,10 @@ class Writer:
     def lane(self, vector: Any, place: int) -> Any:
         """One lane of a vector."""
         return self._builder.extract_element(vector, ir.IntType(32)(place))
+
+    def load_from(self, address: Any, kind: Any) -> Any:
+        """What is at an address in memory, given as a whole number."""
+        return self._builder.load(self._builder.inttoptr(address, kind.as_pointer()), align=1)
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call one of LLVM's own functions that returns nothing."""

@@ -21,6 +21,7 @@ from novikoff.encoding.vocabulary import Names, Vocabulary
 from novikoff.errors import DataError
 from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
+from novikoff.kernels.additive import LARGEST
 from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
 from novikoff.streams.ahead import read_ahead
@@ -95,8 +96,8 @@ class TableEncoding(Encoding[TableBlock]):
         return Rows.joined([self._read(part) for part in _parts(self._with_known_texts(block))])
 
     def _read(self, block: TableBlock) -> Rows:
-        values = self._values(block)
-        gaps = _gaps(values)
+        values, squares = self._values(block)
+        gaps = _gaps(values, squares)
         flags, bag = self._flags(block, {}, gaps), self._bag(block)
         self._standardise(values, gaps, learn=False)
         if self.is_dense:
@@ -140,12 +141,12 @@ class TableEncoding(Encoding[TableBlock]):
     def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
-        values = self._values(block)
-        gaps = _gaps(values)
+        values, squares = self._values(block)
+        gaps = _gaps(values, squares)
         flags = self._flags(block, firsts, gaps)
         self._standardise(values, gaps, learn=True)
         was_dense = self.is_dense
-        fresh = [_Flag.at(firsts[name], name, len(block)) for name in self.columns("number")[len(self.places) :]]
+        fresh = [_Flag.at(firsts[name], name) for name in self.columns("number")[len(self.places) :]]
         names = _names([*fresh, *flags], bag)
         if was_dense or fresh or flags:
             rows = _first_rows([*fresh, *flags], bag)
@@ -155,7 +156,8 @@ class TableEncoding(Encoding[TableBlock]):
             places, start = self.vocabulary.places(names, learn=True), 0
         self.places = np.concatenate([self.places, places[: len(fresh)]])
         self.is_dense = bool(was_dense and start == len(block))
-        found = [Rows.of(values[:start])] if start else []
+        are_numbers = not self.features.scale and squares <= LARGEST
+        found = [Rows.of(values[:start], are_numbers=are_numbers)] if start else []
         if start < len(block):
             found.append(self._joined(values, flags, bag, places[len(fresh) :])[start:])
         return found
@@ -168,8 +170,8 @@ class TableEncoding(Encoding[TableBlock]):
         places[order] = self.vocabulary.places(names[order], learn=True)
         return places
 
-    def _values(self, block: TableBlock) -> np.ndarray:
-        """The columns of numbers side by side, in memory of their own."""
+    def _values(self, block: TableBlock) -> tuple[np.ndarray, float]:
+        """The columns of numbers side by side, in memory of their own, and what `_stacked` says of their squares."""
         absent = np.full(len(block), np.nan)
         return _stacked([_number(block.columns.get(name, absent)) for name in self.columns("number")], len(block))
 
@@ -305,11 +307,9 @@ class _Flag:
         return cls.of("", [f"{name} is missing"], codes)
 
     @classmethod
-    def at(cls, row: int, name: str, n: int) -> _Flag:
-        """One feature, in one of n rows."""
-        codes = np.full(n, -1, np.int32)
-        codes[row] = 0
-        return cls.of("", [name], codes)
+    def at(cls, row: int, name: str) -> _Flag:
+        """One feature that this row brings; which others have it is not said."""
+        return cls("", [name], np.empty(0, np.int32), np.zeros(1, np.int64), np.array([row]))
 
     def placed(self, places: np.ndarray) -> np.ndarray:
         """The place of every row's feature, if those that are used have these."""
@@ -351,7 +351,7 @@ def _names_of_texts(block: TableBlock) -> list[str]:
 
 def _parts(block: TableBlock) -> Iterator[TableBlock]:
     """The block, in pieces if it holds much text, unless that has been looked at; its rejects are with the first."""
-    if isinstance(block, BaggedBlock):
+    if isinstance(block, BaggedBlock) or not _names_of_texts(block):
         yield block
         return
     sizes = sum(np.diff(column.spans).ravel() for column in block.columns.values() if isinstance(column, Texts))
@@ -373,26 +373,28 @@ def _number(column: Column) -> np.ndarray:
     return column
 
 
-def _gaps(values: np.ndarray) -> np.ndarray:
-    """Where numbers are missing; nothing at all if none is, which their sum tells much faster than a look at each."""
-    return np.isnan(values) if np.isnan(values.sum()) else np.zeros((1, 0), bool)
+def _gaps(values: np.ndarray, squares: float) -> np.ndarray:
+    """Where numbers are missing; nothing at all if none is, which their squares tell."""
+    return np.isnan(values) if np.isnan(squares) else np.zeros((1, 0), bool)
 
 
-def _stacked(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """Columns side by side, in memory of their own."""
+def _stacked(columns: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, float]:
+    """Columns side by side, in memory of their own, and the sum of their squares, or of something else that is NaN if
+    one is missing and infinite if they are not known to be small."""
     if not columns:
-        return np.empty((n, 0))
+        return np.empty((n, 0)), 0.0
     table = _table_of(columns)
     if table is not None:
-        return table.copy()
+        values = table.copy()
+        return values, np.nan if np.isnan(values.sum()) else np.inf
+    columns = [np.ascontiguousarray(column, np.float64) for column in columns]
+    addresses = np.array([column.__array_interface__["data"][0] for column in columns], np.uint64)
     values = np.empty((n, len(columns)))
-    moments.transpose(np.stack(columns), values)
-    return values
+    return values, moments.rows_of_columns(addresses, values)
 
 
 def _table_of(columns: Sequence[np.ndarray]) -> np.ndarray | None:
-    """The table that a reader has cut columns out of, if it is one, in that order. It is copied row by row: column by
-    column, each would fetch all of it into the cache."""
+    """The table that a reader has cut columns out of, if it is one, in that order."""
     base = columns[0].base
     if not isinstance(base, np.ndarray) or base.ndim != 2 or not base.flags.c_contiguous or base.dtype != np.float64:
         return None

@@ -6,6 +6,8 @@ which takes longer than adding up a row of a few numbers.
 
 from __future__ import annotations
 
+from ctypes import c_double
+
 import numpy as np
 from llvmlite import ir
 
@@ -14,6 +16,7 @@ from novikoff._jit.llvm import INDEX, in_llvm, word_in_llvm, writes
 
 EIGHT = 8  # numbers of 32 bits that most processors add at once: rows are filled up to a multiple of it
 LANES = 64  # rows that `pair_products` has sums of at a time: half of the registers
+FOUR = 4  # doubles in a vector of most processors
 WINDOW = 32  # bytes of a text that are looked at together
 
 _NUMBER, _SMALL, _BYTE = ir.IntType(32), ir.IntType(16), ir.IntType(8)
@@ -134,6 +137,41 @@ def _pair_products(w, places, values, begin, end, tile, sums):
             total.set(w.add(total.get(), w.add(w.chosen(products, even), w.chosen(products, odd))))
     for k, total in enumerate(totals):
         sums.store(total.get(), INDEX(EIGHT * k))
+
+
+# -- columns
+
+
+@in_llvm
+def turn(addresses, j, i, values):
+    """values[i + r, j + c] = the double that comes i + r after that at addresses[j + c], for r, c < FOUR."""
+    for c in range(FOUR):
+        values[i : i + FOUR, j + c] = (c_double * FOUR).from_address(int(addresses[j + c]) + 8 * int(i))
+
+
+@writes(turn)
+def _turn(w, addresses, j, i, values):
+    """Four vectors along columns become four along rows: what would be sixteen numbers to write are four."""
+    four, width = ir.VectorType(values.number, FOUR), values.sizes[1]
+    a, b, c, d = (w.load_from(w.add(addresses.load(w.add(j, INDEX(k))), w.mul(i, INDEX(8))), four) for k in range(FOUR))
+    ab, cd = (w.chosen(x, [0, 4, 2, 6], y) for x, y in ((a, b), (c, d)))
+    ab_odd, cd_odd = (w.chosen(x, [1, 5, 3, 7], y) for x, y in ((a, b), (c, d)))
+    rows = [w.chosen(ab, [0, 1, 4, 5], cd), w.chosen(ab_odd, [0, 1, 4, 5], cd_odd),
+            w.chosen(ab, [2, 3, 6, 7], cd), w.chosen(ab_odd, [2, 3, 6, 7], cd_odd)]  # fmt: skip
+    for r, row in enumerate(rows):
+        values.store(row, w.add(w.mul(w.add(i, INDEX(r)), width), j))
+
+
+@in_llvm
+def place(addresses, j, i, values):
+    """values[i, j] = the double that comes i after that at addresses[j]."""
+    values[i, j] = c_double.from_address(int(addresses[j]) + 8 * int(i)).value
+
+
+@writes(place)
+def _place(w, addresses, j, i, values):
+    number = w.load_from(w.add(addresses.load(j), w.mul(i, INDEX(8))), values.number)
+    values.store(number, w.add(w.mul(i, values.sizes[1]), j))
 
 
 # -- text

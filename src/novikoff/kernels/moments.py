@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel
+from novikoff.kernels.lanes import FOUR, place, turn
 
-_u = np.uint64
 _TILE = 32  # rows
 
 
@@ -41,14 +41,24 @@ def standardise(values, counts, means, squares, learn):
 
 
 @kernel
-def transpose(columns, values):
-    """values = columns transposed, a few rows at a time, so that what is written stays in the first cache.
-
-    Column by column: columns of 2^k numbers would all need the same few places of the cache at once.
-    """
+def rows_of_columns(addresses, values):
+    """Fill rows from the columns of doubles at these addresses, a few rows at a time, so that what is written stays in
+    the first cache; return the sum of their squares."""
     n, p = values.shape
+    squares = 0.0
     for start in range(0, n, _TILE):
         stop = min(start + _TILE, n)
-        for j in range(p):
+        fours = start + (stop - start) // FOUR * FOUR
+        for j in range(0, p - FOUR + 1, FOUR):
+            for i in range(start, fours, FOUR):
+                turn(addresses, j, i, values)
+            for i in range(fours, stop):
+                for k in range(j, j + FOUR):
+                    place(addresses, k, i, values)
+        for j in range(p // FOUR * FOUR, p):
             for i in range(start, stop):
-                values[_u(i), _u(j)] = columns[_u(j), _u(i)]
+                place(addresses, j, i, values)
+        for i in range(start, stop):
+            for j in range(p):
+                squares += values[i, j] * values[i, j]
+    return squares

@@ -6,6 +6,8 @@ their buffers: `to_numpy` would load pandas too, if that is installed, which tak
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pyarrow as pa
 
@@ -16,6 +18,7 @@ from novikoff.texts import MISSING, is_number, is_prose
 
 __all__ = ["SAMPLE", "column_of", "is_time", "kind_of", "labels_of", "too_large", "without_views"]
 
+_DOUBLE = pa.float64()
 SAMPLE = 1000  # cells that tell text from words
 _PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
@@ -44,10 +47,15 @@ def kind_of(array: pa.Array) -> str | None:
 
 def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows, strings in the form that all of pyarrow's functions know; polars writes another."""
-    columns = [_without_views(column) for column in batch.columns]
-    if all(new is old for new, old in zip(columns, batch.columns, strict=True)):
+    if not _has_views(batch.schema):
         return batch
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return pa.RecordBatch.from_arrays([_without_views(column) for column in batch.columns], names=batch.schema.names)
+
+
+@functools.lru_cache(1)  # all batches of a file have the same
+def _has_views(schema: pa.Schema) -> bool:
+    return any(pa.types.is_string_view(kind.value_type if pa.types.is_dictionary(kind) else kind)
+               for kind in schema.types)  # fmt: skip
 
 
 def _without_views(array: pa.Array) -> pa.Array:
@@ -73,6 +81,8 @@ def column_of(array: pa.Array, kind: str) -> Column:
 
 def numbers_of(array: pa.Array) -> np.ndarray:
     """The nearest doubles, NaN where a cell is missing, seconds for times; for a string that is no number, infinity."""
+    if array.type == _DOUBLE and not array.null_count:
+        return _cells(array, np.float64)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if holds_strings(array.type):
@@ -82,7 +92,7 @@ def numbers_of(array: pa.Array) -> np.ndarray:
         return _seconds(array)
     if pa.types.is_decimal(array.type):
         array = array.cast(pa.string())  # Arrow's shorter way ends at a neighbour of the nearest double
-    array = array if array.type == pa.float64() else array.cast(pa.float64(), safe=False)
+    array = array if array.type == _DOUBLE else array.cast(_DOUBLE, safe=False)
     cells = _cells(array, np.float64)
     return np.where(_is_null(array), np.nan, cells) if array.null_count else cells
 
