@@ -86,9 +86,8 @@ def word_at(text, at, end, h):
         if at + 8 > end:
             stops |= _u(0x80) << _u(8 * (end - at))
         if stops != _u(0):
-            lowest = stops & (~stops + _u(1))  # bit 8n + 7, if n bytes come before
-            n = ((((lowest - _u(1)) & _ONES) * _ONES) >> _u(56)) - _u(1)
-            return (mixed(h, eight & ((lowest >> _u(7)) - _u(1))) if n > _u(0) else h), at + np.int64(n)
+            n = trailing_zeros(stops) >> _u(3)  # bytes before the first of them
+            return (mixed(h, eight & ~LAST_BYTES[_u(8) - n]) if n > _u(0) else h), at + np.int64(n)
         h = mixed(h, eight)
         at += 8
 

@@ -16,6 +16,7 @@ from novikoff._jit import kernel, part
 from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import WINDOW, bytes_within
 from novikoff.kernels.text import (
+    AFTER_ONE_TO_EIGHT,
     ASK,
     DONE,
     LARGEST,
@@ -23,6 +24,7 @@ from novikoff.kernels.text import (
     ROOM,
     ZEROS,
     eight_bytes,
+    lowest,
     read_digits,
     read_number,
     short_number,
@@ -97,7 +99,7 @@ def short_pairs(text, at, filled, indices, data):
         others = word & ~digits
         stop = at + np.int64(trailing_zeros(blanks))
         value, is_short = short_number(text, at, stop, word & ~up_to_lowest(others), digits)
-        if (others ^ (others & (others - _u(1)))) & colons & _u(0x1FE) == _u(0) or not is_short:
+        if lowest(others) & colons & AFTER_ONE_TO_EIGHT == _u(0) or not is_short:
             break
         index = (eight_bytes(text, at) ^ ZEROS) << (_u(64) - _u(8) * trailing_zeros(others))
         indices[_u(filled)] = value_of_eight(index)

@@ -35,6 +35,7 @@ _LOW_32 = _u(0xFFFFFFFF)
 ZEROS, _PAIRS = _u(0x3030303030303030), _u(0x000000FF000000FF)
 _WHOLE_TENS = _u(10) ** np.arange(9, dtype=np.uint64)
 _EXACT_TENS = 10.0 ** np.arange(23)  # powers of ten that are doubles
+AFTER_ONE_TO_EIGHT = _u(0x1FE)  # places in a window
 LAST_BYTES = np.array([(1 << 64) - (1 << 8 * (8 - n)) for n in range(9)], np.uint64)  # the n last of eight
 _SIGNS = np.array([1.0, -1.0])
 
@@ -94,6 +95,12 @@ def ones(w):
         w &= w - _u(1)
         n += _u(1)
     return n
+
+
+@part
+def lowest(w):
+    """The lowest one of the bits, alone."""
+    return w & (~w + _u(1))
 
 
 @part
@@ -187,10 +194,10 @@ def short_number(text, at, end, bits, digits):
     bytes before its end. No branch depends on how many digits there are, and what is read next waits for none of this.
     """
     others = bits & ~digits
-    sign = others & (bits ^ (bits & (bits - _u(1)))) & bytes_within(text, at, _MINUS, _MINUS)
+    sign = others & lowest(bits) & bytes_within(text, at, _MINUS, _MINUS)
     point = others ^ sign
     n = ones(bits & digits)
-    if (point & ~bytes_within(text, at, _POINT, _POINT)) | (point & (point - _u(1))) != _u(0) or n - _u(1) >= _u(8):
+    if point & ~(lowest(point) & bytes_within(text, at, _POINT, _POINT)) != _u(0) or n - _u(1) >= _u(8):
         return 0.0, False
     decimals = ones(bits & ~up_to_lowest(point))
     after, has_point = LAST_BYTES[decimals], np.int64(point != _u(0))

@@ -17,6 +17,7 @@ from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import WINDOW, bytes_within
 from novikoff.kernels.names import SEED, last_bytes, mixed
 from novikoff.kernels.text import (
+    AFTER_ONE_TO_EIGHT,
     ASK,
     DONE,
     LARGEST,
@@ -24,6 +25,7 @@ from novikoff.kernels.text import (
     NUMBER,
     ROOM,
     eight_bytes,
+    lowest,
     read_number,
     short_number,
     skip_blanks,
@@ -106,8 +108,8 @@ def short_features(text, at, head, space, filled, names, hashes, values, space_o
         word = up_to_lowest(blanks) >> _u(1)
         strange = bytes_within(text, at, _BAR, _BAR) | bytes_within(text, at, 128, 255)
         colons &= word
-        colon = colons ^ (colons & (colons - _u(1)))
-        if strange & word != _u(0) or colon & _u(0x1FE) == _u(0):
+        colon = lowest(colons)
+        if strange & word != _u(0) or colon & AFTER_ONE_TO_EIGHT == _u(0):
             break
         stop = at + np.int64(trailing_zeros(blanks))
         value, is_short = short_number(text, at, stop, word & ~up_to_lowest(colon), bytes_within(text, at, 48, 57))

@@ -20,8 +20,8 @@ T = TypeVar("T")
 def in_parallel(work: Callable[[S], T], items: Iterator[S], workers: int) -> Generator[T, None, None]:
     """work(item) for every item, in order, several at a time in threads; for work that lets other threads run.
 
-    An exception of `items`
-    reaches the caller after all that came before it. Without workers nothing is asked for before it is needed.
+    An exception of `items` reaches the caller after all that came before it. Without workers nothing is asked for
+    before it is needed.
     """
     if not workers:
         yield from map(work, items)
