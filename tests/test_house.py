@@ -88,7 +88,7 @@ def test_kernel_files_know_only_each_other(path):
             "numpy",
             "typing",
             "novikoff._jit",
-            *({"llvmlite", "novikoff._jit.llvm"} if path.name == "lanes.py" else ()),
+            *({"ctypes", "llvmlite", "novikoff._jit.llvm"} if path.name == "lanes.py" else ()),
         }
         | others
     )
