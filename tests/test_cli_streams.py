@@ -118,6 +118,14 @@ def test_bad_rows(svm, tmp_path):
     assert "1 2:oops" in kept
 
 
+def test_bad_rows_alone_replace_no_model(svm, tmp_path):
+    run("learn", svm, "-o", tmp_path / "m.nk")
+    before = (tmp_path / "m.nk").read_bytes()
+    svm.write_text("1 2:oops\n-1 x:3\n")
+    assert "nothing to learn from" in run("learn", svm, "-o", tmp_path / "m.nk", "--bad-rows", "skip", code=1).output
+    assert (tmp_path / "m.nk").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [

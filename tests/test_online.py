@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import random
+import threading
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -21,6 +22,8 @@ from novikoff.online import StreamModel
 from novikoff.rows import Rows
 from novikoff.store import Section
 from novikoff.streams.block import Reject, SparseBlock, TableBlock, Texts, Words
+from novikoff.streams.jsonlines import JsonLinesReader
+from novikoff.streams.prose import ProseReader
 from novikoff.streams.sources import Source
 from novikoff.streams.vw import VwReader
 
@@ -383,12 +386,67 @@ def test_texts_looked_at_ahead_are_learned_from_alike(tmp_path, monkeypatch):
     assert len(rejects) == 3
 
 
+@pytest.mark.parametrize("is_steady", [False, True])
+def test_a_reader_can_be_closed_while_somebody_goes_ahead(is_steady):
+    """The thread that looks at texts waits for the next block; the error of who goes through them is what is seen."""
+    chunks, asked, more = iter([b"ham\tsee you\n", b""]), threading.Event(), threading.Event()
+
+    def read(n):
+        chunk = next(chunks)
+        if not chunk:
+            asked.set()
+            assert more.wait(10)
+        return chunk
+
+    def fail_in_the_middle():
+        with ProseReader(Source("slow", read, is_steady=is_steady)) as reader:
+            for _ in StreamModel(Learner()).ahead_of(reader):
+                assert asked.wait(10)
+                raise KeyError
+
+    with pytest.raises(KeyError):
+        fail_in_the_middle()
+    more.set()
+
+
+def test_ngrams_of_another_model_are_not_taken():
+    block = table([(1.0, "a", "call now"), (2.0, "b", "see you")], ["x", "y"])
+    few = Features(ngrams=(1, 1), char_ngrams=(0, 0))
+    alone, fed = StreamModel(Learner(), few), StreamModel(Learner(), few)
+    alone.learn(block)
+    for part in StreamModel(Learner()).ahead_of([block]):
+        fed.learn(part)
+    assert fed.names == alone.names
+
+
+def test_columns_of_unequal_length_are_refused():
+    block = numbers_only(*range(9), labels=["a", "b", "a"] * 3)
+    block.columns["age"] = block.columns["age"][:4]
+    with pytest.raises(ValueError, match=r"Columns of \[4\] numbers do not make 9 rows"):
+        StreamModel(Learner()).learn(block)
+
+
+def test_texts_of_a_loose_table_have_an_order_of_their_own(tmp_path_factory):
+    """Their columns come in the order of the first row of a block, whichever that is."""
+    lines = [b'{"u": "call now", "t": "see you", "y": 1}\n', b'{"t": "see now", "u": "you all", "y": 0}\n'] * 2
+    kept = set()
+    for size in (1, 2, 4):
+        chunks = iter([*(b"".join(lines[at : at + size]) for at in range(0, 4, size)), b""])
+        model = StreamModel(Learner())
+        source = Source("t.jsonl", lambda n, chunks=chunks: next(chunks), is_steady=False)
+        for block in JsonLinesReader(source, target="y", types={"t": "text", "u": "text"}):
+            model.learn(block)
+        model.rows_read, model.rows_of_run = {}, {}
+        kept.add(contents(tmp_path_factory, model))
+    assert len(kept) == 1
+
+
 def test_going_ahead_leaves_other_blocks_as_they_are():
     for blocks in ([sparse(np.eye(2), [0, 1])], [numbers_only(1.0, 2.0, labels=["a", "b"])] * 3, []):
         assert list(StreamModel(Learner()).ahead_of(blocks)) == blocks
     model = StreamModel(Learner())
     model.learn(table([(1.0, "sun", "x")], ["a"]))
-    [block] = model.ahead_of([sparse(np.eye(2), [0, 1])])
+    _, block = model.ahead_of([table([(2.0, "sun", "y")], ["b"]), sparse(np.eye(2), [0, 1])])
     with pytest.raises(DataError, match="something else"):
         model.learn(block)
 

@@ -121,9 +121,8 @@ class StreamModel:
         this one is learned from."""
         blocks = iter(blocks)
         for first in blocks:
-            if self.encoding is None:
-                self.encoding = encoding_for(first, self.features)
-            yield from self.encoding.ahead_of(chain([first], blocks))
+            encoding = self.encoding or encoding_for(first, self.features)
+            yield from encoding.ahead_of(chain([first], blocks))
 
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""

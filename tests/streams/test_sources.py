@@ -241,6 +241,35 @@ def test_work_in_parallel_is_bounded_and_ends_when_closed_or_forgotten():
         assert threading.active_count() == before
 
 
+def test_work_in_parallel_ends_where_a_worker_collects_it_as_garbage():
+    forgotten = threading.Event()
+
+    def items():
+        for n in range(10**6):
+            if forgotten.is_set():
+                gc.collect()
+            yield n
+
+    before = threading.active_count()
+    circle = [in_parallel(str, items(), 2)]
+    circle.append(circle)
+    assert [next(circle[0]) for _ in range(3)] == ["0", "1", "2"]
+    gc.disable()
+    try:
+        workers = [thread for thread in threading.enumerate() if thread.name == "novikoff-worker"]
+        next(circle[0])
+        del circle
+        forgotten.set()
+        for thread in workers:
+            thread.join(0.5)
+    finally:
+        gc.enable()
+    gc.collect()
+    for thread in workers:
+        thread.join(10)
+    assert threading.active_count() == before
+
+
 def test_reading_ahead_passes_errors_on():
     def failing():
         yield 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -177,20 +177,29 @@ def _blocks(
                 gauge.watch(reader.source)
                 columns.say(reader)
                 where = os.path.realpath(reader.name)
-                for block in model.ahead_of(reader):
-                    left = to_pass_over.get(where, 0)
-                    known = min(left, len(block))
-                    to_pass_over[where] = left - known
-                    if not left or known < len(block):
-                        yield _rest(block, known, is_first_turn=not turn)
+                yield from model.ahead_of(_unread(reader, to_pass_over, where, is_first_turn=not turn))
                 if turn == passes - 1 and to_pass_over.get(where):
                     say(f"{reader.name} has {to_pass_over[where]:,} rows fewer than the model has read of it.")
+
+
+def _unread(
+    reader: Iterable[Block], to_pass_over: dict[str, int], where: str, *, is_first_turn: bool
+) -> Iterator[Block]:
+    """The blocks of a file without as many rows as are to be passed over in it, which are counted down."""
+    for block in reader:
+        left = to_pass_over.get(where, 0)
+        known = min(left, len(block))
+        to_pass_over[where] = left - known
+        if not left or known < len(block):
+            yield _rest(block, known, is_first_turn=is_first_turn)
 
 
 def _rest(block: Block, known: int, *, is_first_turn: bool) -> Block:
     """A block without the rows that were learned from before, and the rejects that were told of."""
     from dataclasses import replace
 
+    if not known and is_first_turn:
+        return block
     from_line = block.lines[known] if known else 0
     rejects = [reject for reject in block.rejects if reject.line >= from_line] if is_first_turn else []
     return replace(block.after(known) if known else block, rejects=rejects)

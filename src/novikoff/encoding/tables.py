@@ -83,8 +83,11 @@ class TableEncoding(Encoding[TableBlock]):
 
     def _with_bags(self, blocks: Iterable[TableBlock]) -> Generator[TableBlock, None, None]:
         for block in blocks:
+            if not isinstance(block, TableBlock):
+                yield block  # for `learn` to refuse
+                continue
             for part in _parts(block):
-                yield BaggedBlock.of(part, self._bag(part))
+                yield BaggedBlock.of(part, self._bag(part), self.features)
 
     def learn(self, block: TableBlock) -> Iterator[Rows]:
         self.require(block)
@@ -204,10 +207,11 @@ class TableEncoding(Encoding[TableBlock]):
 
     def _bag(self, block: TableBlock) -> Bag | None:
         """The n-grams of the texts of a block. They depend on nothing that has been learned."""
-        if isinstance(block, BaggedBlock) and block.bagged == _names_of_texts(block):
+        if isinstance(block, BaggedBlock) and block.form == (self.features, _names_of_texts(block)):
             return block.bag
         form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
-        bags = [Bag.of(name, column, **form) for name, column in block.columns.items() if isinstance(column, Texts)]
+        texts = [(name, block.columns[name]) for name in _names_of_texts(block)]
+        bags = [Bag.of(name, column, **form) for name, column in texts if isinstance(column, Texts)]
         return Bag.together(bags) if bags else None
 
     def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
@@ -331,22 +335,25 @@ def _first_rows(flags: list[_Flag], bag: Bag | None) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class BaggedBlock(TableBlock):
-    """Rows of a table whose texts have been looked at: `bag` is that of the columns `bagged`."""
+    """Rows of a table whose texts have been looked at: `bag` has the n-grams that these features ask for, of the
+    columns that are named beside them."""
 
     bag: Bag | None
-    bagged: list[str]
+    form: tuple[Features, list[str]] | None
 
     @classmethod
-    def of(cls, block: TableBlock, bag: Bag | None) -> BaggedBlock:
+    def of(cls, block: TableBlock, bag: Bag | None, features: Features) -> BaggedBlock:
         known = {each.name: getattr(block, each.name) for each in fields(block)}
-        return cls(**known, bag=bag, bagged=_names_of_texts(block))
+        return cls(**known, bag=bag, form=(features, _names_of_texts(block)))
 
     def _cut(self, part: slice) -> dict[str, Any]:
-        return super()._cut(part) | {"bag": None, "bagged": []}
+        return super()._cut(part) | {"bag": None, "form": None}
 
 
 def _names_of_texts(block: TableBlock) -> list[str]:
-    return [name for name, column in block.columns.items() if isinstance(column, Texts)]
+    """In an order that does not depend on the rows of a loose block."""
+    names = [name for name, column in block.columns.items() if isinstance(column, Texts)]
+    return sorted(names) if block.is_loose else names
 
 
 def _parts(block: TableBlock) -> Iterator[TableBlock]:
@@ -388,6 +395,8 @@ def _stacked(columns: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, float]:
         values = table.copy()
         return values, np.nan if np.isnan(values.sum()) else np.inf
     columns = [np.ascontiguousarray(column, np.float64) for column in columns]
+    if any(column.shape != (n,) for column in columns):
+        raise ValueError(f"Columns of {sorted({len(column) for column in columns})} numbers do not make {n} rows.")
     addresses = np.array([column.__array_interface__["data"][0] for column in columns], np.uint64)
     values = np.empty((n, len(columns)))
     return values, moments.rows_of_columns(addresses, values)

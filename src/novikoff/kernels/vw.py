@@ -168,15 +168,16 @@ def are_distinct(hashes, begin, end, marks):
     0 before and after: where it is set already, the hashes before are looked through."""
     if end - begin > _FEW:
         return False
-    twins = 0
-    for p in range(_u(begin), _u(end)):
+    p, twins = _u(begin), 0
+    while p < _u(end) and twins == 0:
         place, bit = hashes[p] >> _u(54), _u(1) << ((hashes[p] >> _u(48)) & _u(63))
         if marks[place] & bit != _u(0):
             for q in range(_u(begin), p):
                 twins += hashes[q] == hashes[p]
         marks[place] |= bit
-    for p in range(_u(begin), _u(end)):
-        marks[hashes[p] >> _u(54)] = _u(0)
+        p += _u(1)
+    for q in range(_u(begin), p):
+        marks[hashes[q] >> _u(54)] = _u(0)
     return twins == 0
 
 

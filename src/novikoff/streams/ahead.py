@@ -38,8 +38,9 @@ def in_parallel(work: Callable[[S], T], items: Iterator[S], workers: int) -> Gen
     finally:
         crew.is_over = True
         crew.room.release(workers)
-        for thread in threads:
-            thread.join()
+        if threading.current_thread() not in threads:  # where a worker collects garbage, nobody can wait for it
+            for thread in threads:
+                thread.join()
 
 
 @dataclass(eq=False)

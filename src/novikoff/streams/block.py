@@ -1,6 +1,6 @@
 """What a reader yields: a block of consecutive rows, raw, with the place of each in its source.
 
-A reader holds one block at a time, so that memory does not grow with the file. Rows come in the order of the
+A reader holds a few blocks at a time, so that memory does not grow with the file. Rows come in the order of the
 source. One that cannot be read is either an error, `file:line:column: what is wrong`, or, on request, a `Reject`
 beside the others.
 """
@@ -141,15 +141,25 @@ class Block(ABC):
 class SparseBlock(Block):
     """Rows of a format whose features have numbers: column j of `rows` is feature j.
 
-    `squared_norms` are those of the rows, as `Rows` has them, if the reader has measured them on its way.
+    `squared_norms` are those of the rows, as `Rows` has them, if the reader has measured them on its way; a copy with
+    other rows has none.
     """
 
     rows: sp.csr_array
-    squared_norms: np.ndarray | None = None
+    squared_norms: np.ndarray | None = field(default=None, init=False)
+
+    @classmethod
+    def measured(
+        cls, source: str, lines: np.ndarray, labels: np.ndarray, rows: sp.csr_array, squared_norms: np.ndarray,
+        rejects: list[Reject],
+    ) -> SparseBlock:  # fmt: skip
+        """A block whose squared norms are known."""
+        block = cls(source, lines, labels, rows, rejects=rejects)
+        object.__setattr__(block, "squared_norms", squared_norms)
+        return block
 
     def _cut(self, part: slice) -> dict[str, Any]:
-        norms = None if self.squared_norms is None else self.squared_norms[part]
-        return {"rows": self.rows[part], "squared_norms": norms}
+        return {"rows": self.rows[part]}
 
 
 @dataclass(frozen=True, eq=False)

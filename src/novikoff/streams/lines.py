@@ -66,7 +66,7 @@ def pieces_of(source: Source) -> Iterator[Piece]:
             if text:
                 yield Piece(text, line)
             line += count(text, b"\n")
-            del text  # at most two pieces live at a time
+            del text  # or one piece more would live
             continue
         pending += chunk
         if len(pending) > LONGEST_LINE:

@@ -7,6 +7,7 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator
+from inspect import GEN_CREATED, GEN_RUNNING, getgeneratorstate
 from typing import Generic, Self, TypeVar
 
 from novikoff.errors import DataError
@@ -23,7 +24,7 @@ B = TypeVar("B", bound=Block)
 
 
 class Reader(ABC, Generic[B]):
-    """The blocks of a source, in order, once; the next is made in a thread while the caller works on this one.
+    """The blocks of a source, in order, once; the next ones are made in threads while the caller works on this one.
 
     Leaving the loop early, or the `with` block, ends the thread and closes the source.
 
@@ -70,10 +71,15 @@ class Reader(ABC, Generic[B]):
     def close(self) -> None:
         """End the thread and close the source."""
         running = None if self._running is None else self._running()
-        if self._running is None:
+        if self._running is None or (running is not None and getgeneratorstate(running) == GEN_CREATED):
             self.source.close()
         elif running is not None:
-            running.close()
+            try:
+                running.close()
+            except ValueError:
+                if getgeneratorstate(running) != GEN_RUNNING:
+                    raise
+                # A thread of somebody who goes ahead is in it, waiting for a block, and will close it.
 
     def __enter__(self) -> Self:
         return self

@@ -120,7 +120,7 @@ class _Room:
         width = int(indices.max(initial=-1)) + 1
         rows = sp.csr_array((self.data[:size], indices, self.indptr[: n + 1]), shape=(n, width))
         rows.has_canonical_format = True  # indices ascend, so nobody needs to look again
-        return SparseBlock(name, self.lines[:n], self.labels[:n], rows, self.squared_norms[:n], rejects=rejects)
+        return SparseBlock.measured(name, self.lines[:n], self.labels[:n], rows, self.squared_norms[:n], rejects)
 
 
 def row_of_line(text: bytes, place: str, *, needs_label: bool = True) -> tuple[float, list[int], list[float]] | None:

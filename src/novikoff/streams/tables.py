@@ -31,7 +31,7 @@ _SAMPLE = 1 << 18  # bytes that settle the kinds of columns: a tenth of a second
 
 
 class TableReader(Reader[TableBlock]):
-    """Blocks of rows from delimited text, the next one parsed in a thread while the caller works on this one.
+    """Blocks of rows from delimited text, the next ones parsed in threads while the caller works on this one.
 
     Opening it reads the first 256 kB, or of a pipe the first lines that come, and settles for good what the columns
     are: a column holds numbers if all its cells do that are not missing, or all but a tenth, so that a slip of the pen
