@@ -6,8 +6,6 @@ their buffers: `to_numpy` would load pandas too, if that is installed, which tak
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pyarrow as pa
 
@@ -16,7 +14,7 @@ from novikoff.kernels.text import LARGEST
 from novikoff.streams.block import Column, Texts, Words
 from novikoff.texts import MISSING, is_number, is_prose
 
-__all__ = ["SAMPLE", "column_of", "is_time", "kind_of", "labels_of", "too_large", "without_views"]
+__all__ = ["SAMPLE", "column_of", "has_views", "is_time", "kind_of", "labels_of", "too_large", "without_views"]
 
 _DOUBLE = pa.float64()
 SAMPLE = 1000  # cells that tell text from words
@@ -47,13 +45,11 @@ def kind_of(array: pa.Array) -> str | None:
 
 def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows, strings in the form that all of pyarrow's functions know; polars writes another."""
-    if not _has_views(batch.schema):
-        return batch
     return pa.RecordBatch.from_arrays([_without_views(column) for column in batch.columns], names=batch.schema.names)
 
 
-@functools.lru_cache(1)  # all batches of a file have the same
-def _has_views(schema: pa.Schema) -> bool:
+def has_views(schema: pa.Schema) -> bool:
+    """Whether `without_views` has something to do."""
     return any(pa.types.is_string_view(kind.value_type if pa.types.is_dictionary(kind) else kind)
                for kind in schema.types)  # fmt: skip
 

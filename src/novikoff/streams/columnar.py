@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from novikoff.errors import DataError
 from novikoff.kernels.text import LARGEST
-from novikoff.streams.arrays import column_of, is_time, kind_of, labels_of, too_large, without_views
+from novikoff.streams.arrays import column_of, has_views, is_time, kind_of, labels_of, too_large, without_views
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
 from novikoff.streams.cells import number_in
 from novikoff.streams.columns import BY_TYPE, Columns, chosen, known_kind, missing_label, position
@@ -61,6 +61,7 @@ class _ColumnarReader(Reader[TableBlock]):
         try:
             with self._one_sentence():
                 schema = self._open()
+                self._has_views = has_views(schema)
                 self.names = _distinct(schema.names, self.name)
                 self.kinds = tuple(map(str, schema.types))  # of columns that are left out
             self._told = {position(column, self.names, self.name, BY_TYPE): known_kind(kind)
@@ -72,8 +73,11 @@ class _ColumnarReader(Reader[TableBlock]):
                 raise DataError(f"{self.name}: found {many(len(self.names), 'column')}, and none is left besides the "
                                 "target.")  # fmt: skip
             self._read = (*used, *([] if target_at is None else [target_at]))
+            kinds = schema.types
+            usable = {kind for kind in {kinds[k] for k in self._read} if kind_of(pa.nulls(0, kind)) is not None}
             for k in self._read:
-                self._require_usable(k, schema.types[k])
+                if kinds[k] not in usable:
+                    self._require_told(k, kinds[k])
             self._batches = self._batches_of([self.names[k] for k in self._read])
             self._first = self._next()
             if self._first is None:
@@ -93,8 +97,9 @@ class _ColumnarReader(Reader[TableBlock]):
     def _batches_of(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         """Some columns, a few rows at a time."""
 
-    def _require_usable(self, k: int, kind: pa.DataType) -> None:
-        if kind_of(pa.nulls(0, kind)) is not None or (is_time(kind) and k in self._told):
+    def _require_told(self, k: int, kind: pa.DataType) -> None:
+        """A column whose type is none of ours must be of times, and told to be a number."""
+        if is_time(kind) and k in self._told:
             return
         place = f'{self.name}: column "{self.names[k]}" (number {k + 1}) holds {kind}'
         if is_time(kind):
@@ -115,7 +120,7 @@ class _ColumnarReader(Reader[TableBlock]):
             for batch in self._batches:
                 if batch.num_rows:
                     batch.validate(full=True)
-                    return without_views(batch)
+                    return without_views(batch) if self._has_views else batch
         return None
 
     @contextmanager
@@ -300,7 +305,7 @@ class ParquetReader(_ColumnarReader):
         for batch in self._file.iter_batches(_rows_for(len(names)), columns=names, use_threads=True):
             n_rows += batch.num_rows
             self.source.taken = size * n_rows // max(self._file.metadata.num_rows, 1)
-            yield batch.select(names)
+            yield batch if batch.schema.names == names else batch.select(names)
         if n_rows != self._file.metadata.num_rows:
             raise DataError(f"{self.name}: is damaged: it promises {many(self._file.metadata.num_rows, 'row')} and has "
                             f"{n_rows:,}. Fetch or write it again.")  # fmt: skip
