@@ -11,6 +11,8 @@ import click
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
 
+_MANY, _LONG = 40, 40  # labels that are shown, and characters of each
+
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
@@ -64,7 +66,7 @@ def _heaviest(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, f
 def _words(model: StreamModel, top: int) -> str:
     facts = _facts(model, top)
     lines = [f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
-             f"labels: {', '.join(map(str, facts['labels']))}",
+             f"labels: {_listed(facts['labels'])}",
              f"features: {facts['features']:,}",
              *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
              "", repr(model.ledger)]  # fmt: skip
@@ -96,6 +98,17 @@ def _facts_of_estimator(found: Any, top: int, path: Path) -> dict[str, Any]:
     return facts
 
 
+def _listed(labels: list[Any]) -> str:
+    """Labels for people to read: the first of them, if they are many, and the beginning of those that are long.
+
+    >>> from novikoff.cli.inspect import _listed
+    >>> _listed(["ham", "spam"]), _listed(["x" * 99]) == "x" * 40 + "...", _listed(list(range(50)))[-13:]
+    ('ham, spam', True, '39, 10 others')
+    """
+    some = [text if len(text := str(label)) <= _LONG else f"{text[:_LONG]}..." for label in labels[:_MANY]]
+    return ", ".join([*some, *([f"{len(labels) - _MANY} others"] if len(labels) > _MANY else [])])
+
+
 def _heaviest_of(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]]:
     import numpy as np
 
@@ -113,7 +126,7 @@ def _heaviest_of(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]
 def _words_of_estimator(found: Any, facts: dict[str, Any]) -> str:
     lines = [repr(found)]
     if facts["labels"]:
-        lines.append(f"labels: {', '.join(map(str, facts['labels']))}")
+        lines.append(f"labels: {_listed(facts['labels'])}")
     counted = [name for name in ("features", "support_vectors") if name in facts]
     lines += [f"{name.replace('_', ' ')}: {facts[name]:,}" for name in counted]
     if facts["passes"]:
