@@ -18,8 +18,6 @@ from novikoff.streams.reader import Reader
 
 __all__ = ["LineReader", "Room"]
 
-_THREADS = 2  # that parse; the caller has one of its own
-
 B = TypeVar("B", bound=Block)
 C = TypeVar("C", bound=Block, covariant=True)
 
@@ -43,6 +41,7 @@ class Room(Protocol, Generic[C]):
 class LineReader(Reader[B]):
     """Blocks of rows, the next ones parsed in threads while the caller works on this one."""
 
+    _is_divisible = True
     _only = "blank lines"  # what a file without rows has
 
     @abstractmethod
@@ -57,14 +56,9 @@ class LineReader(Reader[B]):
         """A block, when its turn has come."""
         return block
 
-    @property
-    def _has_workers(self) -> bool:
-        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
-        return self.source.is_steady
-
     def _blocks(self) -> Generator[B, None, None]:
         n_rows = 0
-        with closing(in_parallel(self._parsed, pieces_of(self.source), _THREADS * self._has_workers)) as parsed:
+        with closing(in_parallel(self._parsed, pieces_of(self.source), self._workers)) as parsed:
             for blocks, error in parsed:
                 for block in blocks:
                     n_rows += len(block) + len(block.rejects)

@@ -18,6 +18,7 @@ from novikoff.streams.sources import Source, open_source
 __all__ = ["BAD_ROWS", "Reader"]
 
 BAD_ROWS = ("stop", "skip")
+_THREADS = 2  # that parse; the caller has one of its own
 _LARGE = 1 << 24  # bytes: more than a piece and all that is made of it, less than what is never kept
 
 B = TypeVar("B", bound=Block)
@@ -46,10 +47,13 @@ class Reader(ABC, Generic[B]):
     def name(self) -> str:
         return self.source.name
 
+    _is_divisible = False  # whether pieces of the source can be parsed by themselves, several at a time
+
     @property
-    def _has_workers(self) -> bool:
-        """Whether blocks are made in threads anyway."""
-        return False
+    def _workers(self) -> int:
+        """How many threads parse; none for a pipe, which may have nothing more to say for a while: what it has said is
+        not to wait for that."""
+        return _THREADS if self._is_divisible and self.source.is_steady else 0
 
     @abstractmethod
     def _blocks(self) -> Generator[B, None, None]:
@@ -64,7 +68,7 @@ class Reader(ABC, Generic[B]):
         if self._running is not None:
             raise DataError(f"{self.name}: a reader goes through its source once. Open another.")
         blocks = self._blocks_then_close()
-        running = blocks if self._has_workers else read_ahead(blocks)
+        running = blocks if self._workers else read_ahead(blocks)
         self._running = weakref.ref(running)
         return running
 

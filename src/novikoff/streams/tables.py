@@ -26,7 +26,6 @@ from novikoff.streams.sources import Source
 __all__ = ["TableReader"]
 
 _ROWS = 1 << 16  # in a block, at most
-_THREADS = 2  # that parse; the caller has one of its own
 _SAMPLE = 1 << 18  # bytes that settle the kinds of columns: a tenth of a second for four times as many
 
 
@@ -79,6 +78,8 @@ class TableReader(Reader[TableBlock]):
     (['sun', 'rain'], [3.0, nan], ['yes', 'no'], [2, 3])
     """
 
+    _is_divisible = True
+
     def __init__(
         self,
         source: Source | str | os.PathLike[str],
@@ -123,11 +124,6 @@ class TableReader(Reader[TableBlock]):
             raise DataError(f"{self.name}: found no rows, only blank lines.")
         return Piece(text, 1), cells, records
 
-    @property
-    def _has_workers(self) -> bool:
-        # A pipe may have nothing more to say for a while: what it has said is not to wait for that.
-        return self.source.is_steady
-
     def _blocks(self) -> Generator[TableBlock, None, None]:
         n_rows = 0
         with closing(self._all_parsed()) as parsed:
@@ -146,9 +142,9 @@ class TableReader(Reader[TableBlock]):
         before it turns out to have ended within a record, is parsed again, behind what was left over."""
         rest = Piece(bytearray(), 1)
         pieces = self._pieces_after_header()
-        if self._has_workers:
+        if self._workers:
             pieces = _outside_quotes(pieces, self._cells.quote.encode())
-        with closing(in_parallel(self._parsed, pieces, _THREADS * self._has_workers)) as parsed:
+        with closing(in_parallel(self._parsed, pieces, self._workers)) as parsed:
             for found in parsed:
                 if rest.text:
                     found = self._parsed(_joined(rest, found.piece))
