@@ -5,8 +5,10 @@ import math
 import pickle
 import random
 import threading
+import time
 from dataclasses import replace
 from fractions import Fraction
+from inspect import GEN_RUNNING, getgeneratorstate
 from itertools import pairwise
 
 import numpy as np
@@ -160,7 +162,11 @@ def test_names_that_outnumber_the_places_share_them():
     assert [name.partition(",")[0] for name in model.names] == ["a", "b", "c", "d"]
     assert any(name.endswith("and others") for name in model.names)
     before = model.names
-    X = matrix(model.rows_of(named("1 | e f:3 g a\n-1 | h\n")))
+    rows = model.rows_of(named("1 | e f:3 g a\n-1 | h\n"))
+    X = matrix(rows)
+    assert len(rows.indices) == np.count_nonzero(X)  # no place is there twice in a row
+    rows.require_numbers()
+    assert rows.squared_norms.tolist() == (X**2).sum(axis=1).tolist()
     assert X[0].sum() == 6.0  # what shares a place adds up
     assert X[1].sum() == 1.0  # also for names never seen
     assert model.names == before
@@ -402,6 +408,8 @@ def test_a_reader_can_be_closed_while_somebody_goes_ahead(is_steady):
         with ProseReader(Source("slow", read, is_steady=is_steady)) as reader:
             for _ in StreamModel(Learner()).ahead_of(reader):
                 assert asked.wait(10)
+                while getgeneratorstate(reader._running()) != GEN_RUNNING:  # until the thread is in it
+                    time.sleep(0.01)
                 raise KeyError
 
     with pytest.raises(KeyError):
