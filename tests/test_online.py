@@ -6,6 +6,7 @@ import pickle
 import random
 import threading
 import time
+import weakref
 from dataclasses import replace
 from fractions import Fraction
 from inspect import GEN_RUNNING, getgeneratorstate
@@ -457,6 +458,41 @@ def test_going_ahead_leaves_other_blocks_as_they_are():
     _, block = model.ahead_of([table([(2.0, "sun", "y")], ["b"]), sparse(np.eye(2), [0, 1])])
     with pytest.raises(DataError, match="something else"):
         model.learn(block)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        lambda k: numbers_only(1.0, float(k), labels=["a", "b"]),
+        lambda k: table([(1.0, "sun", f"call now {k}")], ["a"]),
+        lambda k: sparse(np.eye(2), [0, k % 2]),
+    ],
+)
+def test_no_block_stays_in_memory(block):
+    """Not even the first, by which a stream is judged. While a block is asked for, two before it may still be there:
+    who goes ahead has one, and so has who goes through them."""
+    made = []
+
+    def blocks():
+        for k in range(6):
+            found = block(k)
+            made.append(weakref.ref(found))
+            yield found
+            del found
+            assert [each() for each in made[:-2]] == [None] * (k - 1)
+
+    for _ in StreamModel(Learner()).ahead_of(blocks()):
+        pass
+    assert len(made) == 6
+
+
+def test_words_after_a_first_block_without_rows():
+    """It has settled what the columns hold, and brought nothing."""
+    block = TableBlock("t.csv", np.arange(2), np.array([0.0, 1.0]), {"sky": Words.of(["sun", "rain"])})
+    model = StreamModel(Learner())
+    model.learn(block[:0])
+    model.learn(block)
+    assert model.names == ["sky=sun", "sky=rain"]
 
 
 def test_an_empty_word_is_a_missing_one():

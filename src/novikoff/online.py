@@ -122,7 +122,9 @@ class StreamModel:
         blocks = iter(blocks)
         for first in blocks:
             encoding = self.encoding or encoding_for(first, self.features)
-            yield from encoding.ahead_of(chain([first], blocks))
+            every = chain(iter([first]), blocks)
+            del first  # neither this nor a list in the chain is to keep it to the end
+            yield from encoding.ahead_of(every)
 
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""

@@ -553,7 +553,7 @@ def test_parquet_needs_a_file(tmp_path):
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_progress(tmp_path, kind):
-    path = saved(tmp_path, pa.table({"a": np.arange(1e5), "y": np.arange(1e5) % 2}), kind, rows=10_000)
+    path = saved(tmp_path, pa.table({"a": np.arange(4e5), "y": np.arange(4e5) % 2}), kind, rows=10_000)
     with opened(path) as reader:
         assert reader.source.size == path.stat().st_size
         taken = [reader.source.taken for _ in reader]

@@ -77,8 +77,9 @@ class TableEncoding(Encoding[TableBlock]):
     def ahead_of(self, blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
         blocks = iter(blocks)
         for first in blocks:
-            every = chain([first], blocks)
+            every = chain(iter([first]), blocks)
             has_texts = isinstance(first, TableBlock) and bool(_names_of_texts(first))
+            del first  # neither this nor a list in the chain is to keep it to the end
             yield from read_ahead(self._with_bags(every)) if has_texts else every
 
     def _with_bags(self, blocks: Iterable[TableBlock]) -> Generator[TableBlock, None, None]:
@@ -146,8 +147,11 @@ class TableEncoding(Encoding[TableBlock]):
         so that how they are added up does not depend on the blocks."""
         values, squares = self._values(block)
         gaps = _gaps(values, squares)
-        flags = self._flags(block, firsts, gaps)
+        are_numbers = not self.features.scale and squares <= LARGEST
         self._standardise(values, gaps, learn=True)
+        if self.is_dense and not (firsts or gaps.size or bag or self.columns("word")):
+            return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
+        flags = self._flags(block, firsts, gaps)
         was_dense = self.is_dense
         fresh = [_Flag.at(firsts[name], name) for name in self.columns("number")[len(self.places) :]]
         names = _names([*fresh, *flags], bag)
@@ -159,7 +163,6 @@ class TableEncoding(Encoding[TableBlock]):
             places, start = self.vocabulary.places(names, learn=True), 0
         self.places = np.concatenate([self.places, places[: len(fresh)]])
         self.is_dense = bool(was_dense and start == len(block))
-        are_numbers = not self.features.scale and squares <= LARGEST
         found = [Rows.of(values[:start], are_numbers=are_numbers)] if start else []
         if start < len(block):
             found.append(self._joined(values, flags, bag, places[len(fresh) :])[start:])
@@ -175,8 +178,9 @@ class TableEncoding(Encoding[TableBlock]):
 
     def _values(self, block: TableBlock) -> tuple[np.ndarray, float]:
         """The columns of numbers side by side, in memory of their own, and what `_stacked` says of their squares."""
-        absent = np.full(len(block), np.nan)
-        return _stacked([_number(block.columns.get(name, absent)) for name in self.columns("number")], len(block))
+        columns = [block.columns[name] if name in block.columns else np.full(len(block), np.nan)
+                   for name in self.columns("number")]  # fmt: skip
+        return _stacked([_number(column) for column in columns], len(block))
 
     def _standardise(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> None:
         if self.features.scale:

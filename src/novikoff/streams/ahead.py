@@ -11,22 +11,25 @@ from typing import Generic, TypeVar
 
 __all__ = ["in_parallel", "read_ahead"]
 
-_WAITING = 2  # results that wait for their turn while all workers work
+_WAITING = 2
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 
-def in_parallel(work: Callable[[S], T], items: Iterator[S], workers: int) -> Generator[T, None, None]:
+def in_parallel(
+    work: Callable[[S], T], items: Iterator[S], workers: int, waiting: int = _WAITING
+) -> Generator[T, None, None]:
     """work(item) for every item, in order, several at a time in threads; for work that lets other threads run.
 
+    Besides what the workers have in hand, `waiting` results may be there, the caller's among them.
     An exception of `items` reaches the caller after all that came before it. Without workers nothing is asked for
     before it is needed.
     """
     if not workers:
         yield from map(work, items)
         return
-    crew = _Crew(work, items, threading.Semaphore(workers + _WAITING))
+    crew = _Crew(work, items, threading.Semaphore(workers + waiting))
     threads = [threading.Thread(target=crew.labour, name="novikoff-worker", daemon=True) for _ in range(workers)]
     for thread in threads:
         thread.start()

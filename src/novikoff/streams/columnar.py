@@ -12,7 +12,7 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from novikoff.errors import DataError
 from novikoff.kernels.text import LARGEST
+from novikoff.streams.ahead import in_parallel
 from novikoff.streams.arrays import column_of, has_views, is_time, kind_of, labels_of, too_large, without_views
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
 from novikoff.streams.cells import number_in
@@ -32,6 +33,7 @@ from novikoff.texts import many
 __all__ = ["ArrowReader", "ParquetReader"]
 
 _ROWS, _CELLS = 1 << 15, 1 << 21  # in a block, at most: 16 MB; every batch and column costs pyarrow and us some calls
+_WAITING = 1  # blocks besides those that are being read
 _BUFFER = 1 << 16  # bytes of each column of a Parquet file that are read at once
 _FAULTS = (pa.ArrowException, OSError, ValueError)  # what pyarrow raises for files that are not what they should be
 _FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"  # how Arrow's files and streams begin
@@ -46,6 +48,7 @@ def _rows_for(n_columns: int) -> int:
 class _ColumnarReader(Reader[TableBlock]):
     """What Parquet and Arrow files have in common: a schema, and batches of rows."""
 
+    _is_divisible = True
     _format: str
 
     def __init__(
@@ -136,16 +139,25 @@ class _ColumnarReader(Reader[TableBlock]):
                             "it again.") from error  # fmt: skip
 
     def _blocks(self) -> Generator[TableBlock, None, None]:
+        with closing(in_parallel(self._numbered_block, self._numbered(), self._workers, _WAITING)) as blocks:
+            for block, error in blocks:
+                if len(block) or block.rejects:
+                    yield block
+                if error is not None:
+                    raise error
+
+    def _numbered(self) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The batches, and the number of the first row of each."""
         batch, row = self._first, 1
         del self._first
         while batch is not None:
-            block, error = self._block(batch, np.arange(row, row + batch.num_rows))
-            if len(block) or block.rejects:
-                yield block
-            if error is not None:
-                raise error
+            yield batch, row
             row += batch.num_rows
             batch = self._next()
+
+    def _numbered_block(self, numbered: tuple[pa.RecordBatch, int]) -> tuple[TableBlock, DataError | None]:
+        batch, row = numbered
+        return self._block(batch, np.arange(row, row + batch.num_rows))
 
     def _block(self, batch: pa.RecordBatch, rows: np.ndarray) -> tuple[TableBlock, DataError | None]:
         """The rows of a batch; if there is an error, as far as that, or without those that are wrong."""
