@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff.errors import DataError
-from novikoff.streams import ArrowReader, ParquetReader, Texts, Words, columnar, open_stream
+from novikoff.online import learn
+from novikoff.streams import ArrowReader, ParquetReader, TableBlock, Texts, Words, columnar, open_stream
 from novikoff.streams.sources import Source
 
 FORMATS = ["parquet", "arrow", "stream"]
@@ -570,3 +571,35 @@ def test_leaving_early(tmp_path):
     path.unlink()
     with pytest.raises(DataError, match="goes through its source once"):
         iter(reader)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_numbers_side_by_side(tmp_path, kind):
+    """Until somebody puts other columns in their place, or takes a part of the block."""
+    table = pa.table({"a": [1.0, 2.0, None], "sky": ["sun", "rain", "sun"], "b": [3, 4, 5], "y": [0, 1, 0]})
+    [block] = opened(saved(tmp_path, table, kind))
+    np.testing.assert_array_equal(block.numbers.values, [[1.0, 3.0], [2.0, 4.0], [np.nan, 5.0]])
+    assert np.isnan(block.numbers.squares)
+    assert block.numbers.are(["a", "b"], block.columns)
+    assert not block.numbers.are(["b", "a"], block.columns)
+    assert block[:2].numbers is None
+    with pytest.raises(ValueError, match="read-only"):
+        block.columns["b"][0] = 1.0
+    block.columns["a"], block.columns["b"] = block.columns["b"], block.columns["a"]
+    assert not block.numbers.are(["a", "b"], block.columns)
+
+
+def test_columns_that_the_user_changes_are_learned_from(tmp_path):
+    path = saved(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0) ** 2, "y": np.arange(9) % 2}), "parquet")
+    found = []
+    for change in (
+        lambda columns: {"a": columns["b"], "b": columns["a"]},
+        lambda columns: {"b": np.log1p(columns["b"])},
+    ):
+        [read] = opened(path)
+        by_hand = TableBlock(read.source, read.lines, read.labels, read.columns | change(read.columns))
+        read.columns.update(change(read.columns))
+        one, other = (learn([block], scale=False) for block in (read, by_hand))
+        np.testing.assert_array_equal(one.model.state.raw.coef, other.model.state.raw.coef)
+        found.append(one.model.state.raw.coef)
+    assert (found[0] != found[1]).any()

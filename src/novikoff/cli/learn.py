@@ -198,7 +198,7 @@ def _rest(block: Block, known: int, *, is_first_turn: bool) -> Block:
     """A block without the rows that were learned from before, and the rejects that were told of."""
     from dataclasses import replace
 
-    if not known and is_first_turn:
+    if not known and (is_first_turn or not block.rejects):
         return block
     from_line = block.lines[known] if known else 0
     rejects = [reject for reject in block.rejects if reject.line >= from_line] if is_first_turn else []

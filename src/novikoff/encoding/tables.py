@@ -8,7 +8,7 @@ texts     a feature per n-gram of words, "column:call now", and of characters, "
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import chain, pairwise
 from typing import Any
@@ -26,6 +26,7 @@ from novikoff.rows import Rows
 from novikoff.store import Section, put_values, take_values
 from novikoff.streams.ahead import read_ahead
 from novikoff.streams.block import Column, TableBlock, Texts, Words
+from novikoff.streams.stacked import Stacked
 
 __all__ = ["TableEncoding"]
 
@@ -100,10 +101,10 @@ class TableEncoding(Encoding[TableBlock]):
         return Rows.joined([self._read(part) for part in _parts(self._with_known_texts(block))])
 
     def _read(self, block: TableBlock) -> Rows:
-        values, squares = self._values(block)
-        gaps = _gaps(values, squares)
+        numbers = self._numbers(block)
+        gaps = _gaps(numbers)
         flags, bag = self._flags(block, {}, gaps), self._bag(block)
-        self._standardise(values, gaps, learn=False)
+        values = self._standardised(numbers.values, gaps, learn=False)
         if self.is_dense:
             return Rows.of(values)
         return self._joined(values, flags, bag, self.vocabulary.places(_names(flags, bag), learn=False))
@@ -145,10 +146,10 @@ class TableEncoding(Encoding[TableBlock]):
     def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
         """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
         so that how they are added up does not depend on the blocks."""
-        values, squares = self._values(block)
-        gaps = _gaps(values, squares)
-        are_numbers = not self.features.scale and squares <= LARGEST
-        self._standardise(values, gaps, learn=True)
+        numbers = self._numbers(block)
+        gaps = _gaps(numbers)
+        are_numbers = not self.features.scale and numbers.squares <= LARGEST
+        values = self._standardised(numbers.values, gaps, learn=True)
         if self.is_dense and not (firsts or gaps.size or bag or self.columns("word")):
             return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
         flags = self._flags(block, firsts, gaps)
@@ -176,17 +177,22 @@ class TableEncoding(Encoding[TableBlock]):
         places[order] = self.vocabulary.places(names[order], learn=True)
         return places
 
-    def _values(self, block: TableBlock) -> tuple[np.ndarray, float]:
-        """The columns of numbers side by side, in memory of their own, and what `_stacked` says of their squares."""
-        columns = [block.columns[name] if name in block.columns else np.full(len(block), np.nan)
-                   for name in self.columns("number")]  # fmt: skip
-        return _stacked([_number(column) for column in columns], len(block))
+    def _numbers(self, block: TableBlock) -> Stacked:
+        """The columns of numbers side by side."""
+        names = self.columns("number")
+        if block.numbers is not None and block.numbers.are(names, block.columns):
+            return block.numbers
+        columns = {name: block.columns[name] if name in block.columns else np.full(len(block), np.nan)
+                   for name in names}  # fmt: skip
+        return Stacked.of({name: _number(column) for name, column in columns.items()}, len(block))
 
-    def _standardise(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> None:
+    def _standardised(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> np.ndarray:
+        """Rows of numbers as they are learned from; those given may be the block's own and stay as they are."""
         if self.features.scale:
-            moments.standardise(values, *self.moments, learn)
-        elif gaps.size:
-            values[gaps] = 0.0
+            scaled = np.empty_like(values)
+            moments.standardise(values, scaled, *self.moments, learn)
+            return scaled
+        return np.where(gaps, 0.0, values) if gaps.size else values
 
     def _flags(self, block: TableBlock, firsts: dict[str, int], gaps: np.ndarray) -> list[_Flag]:
         """What is 1 where a row has it: the words, and that a number is missing."""
@@ -205,9 +211,9 @@ class TableEncoding(Encoding[TableBlock]):
         """A block without texts that the model knows nothing of, unless it may still learn of new columns."""
         if block.is_loose or not self.kinds:
             return block
-        columns = {name: column for name, column in block.columns.items()
-                   if not isinstance(column, Texts) or name in self.kinds}  # fmt: skip
-        return replace(block, columns=columns)
+        unknown = [name for name in _names_of_texts(block) if name not in self.kinds]
+        columns = {name: column for name, column in block.columns.items() if name not in unknown}
+        return replace(block, columns=columns) if unknown else block
 
     def _bag(self, block: TableBlock) -> Bag | None:
         """The n-grams of the texts of a block. They depend on nothing that has been learned."""
@@ -347,8 +353,10 @@ class BaggedBlock(TableBlock):
 
     @classmethod
     def of(cls, block: TableBlock, bag: Bag | None, features: Features) -> BaggedBlock:
-        known = {each.name: getattr(block, each.name) for each in fields(block)}
-        return cls(**known, bag=bag, form=(features, _names_of_texts(block)))
+        known = {each.name: getattr(block, each.name) for each in fields(block) if each.init}
+        found = cls(**known, bag=bag, form=(features, _names_of_texts(block)))
+        object.__setattr__(found, "numbers", block.numbers)
+        return found
 
     def _cut(self, part: slice) -> dict[str, Any]:
         return super()._cut(part) | {"bag": None, "form": None}
@@ -384,37 +392,6 @@ def _number(column: Column) -> np.ndarray:
     return column
 
 
-def _gaps(values: np.ndarray, squares: float) -> np.ndarray:
+def _gaps(numbers: Stacked) -> np.ndarray:
     """Where numbers are missing; nothing at all if none is, which their squares tell."""
-    return np.isnan(values) if np.isnan(squares) else np.zeros((1, 0), bool)
-
-
-def _stacked(columns: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, float]:
-    """Columns side by side, in memory of their own, and the sum of their squares, or of something else that is NaN if
-    one is missing and infinite if they are not known to be small."""
-    if not columns:
-        return np.empty((n, 0)), 0.0
-    table = _table_of(columns)
-    if table is not None:
-        values = table.copy()
-        return values, np.nan if np.isnan(values.sum()) else np.inf
-    columns = [np.ascontiguousarray(column, np.float64) for column in columns]
-    if any(column.shape != (n,) for column in columns):
-        raise ValueError(f"Columns of {sorted({len(column) for column in columns})} numbers do not make {n} rows.")
-    addresses = np.array([column.__array_interface__["data"][0] for column in columns], np.uint64)
-    values = np.empty((n, len(columns)))
-    return values, moments.rows_of_columns(addresses, values)
-
-
-def _table_of(columns: Sequence[np.ndarray]) -> np.ndarray | None:
-    """The table that a reader has cut columns out of, if it is one, in that order."""
-    base = columns[0].base
-    if not isinstance(base, np.ndarray) or base.ndim != 2 or not base.flags.c_contiguous or base.dtype != np.float64:
-        return None
-    if any(column.base is not base or column.strides[0] != base.strides[0] for column in columns):
-        return None
-    begins = np.array([column.__array_interface__["data"][0] for column in columns]) - base.ctypes.data
-    row, first = divmod(int(begins[0]) // base.itemsize, base.shape[1])
-    if (np.diff(begins) != base.itemsize).any() or first + len(columns) > base.shape[1]:
-        return None
-    return base[row : row + len(columns[0]), first : first + len(columns)]
+    return np.isnan(numbers.values) if np.isnan(numbers.squares) else np.zeros((1, 0), bool)

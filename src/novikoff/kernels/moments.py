@@ -2,7 +2,7 @@
 
     problem   bring columns of unknown scale to a common one while they are being read
     given     rows of numbers, NaN where one is missing; count, mean and sum of squared deviations of each column
-    result    (v - mean) / deviation in place, 0 for NaN and for a column that has not varied yet; the moments moved on
+    result    (v - mean) / deviation, 0 for NaN and for a column that has not varied yet; the moments moved on
     source    Welford 1962
 
 Each row counts before it is scaled, so that the result depends on the rows before it and on nothing else, however they
@@ -20,8 +20,8 @@ _TILE = 32  # rows
 
 
 @kernel
-def standardise(values, counts, means, squares, learn):
-    """Scale rows in place, in order, by moments that each row moves on first if `learn`.
+def standardise(values, scaled, counts, means, squares, learn):
+    """Scale rows into others, in order, by moments that each row moves on first if `learn`.
 
     Written so that LLVM takes four columns at a time: nothing is skipped, and every moment is written back.
     """
@@ -37,7 +37,7 @@ def standardise(values, counts, means, squares, learn):
                 square += before * (v - mean)
             counts[j], means[j], squares[j] = n, mean, square
             deviation = np.sqrt(square / max(n, 1.0))
-            values[i, j] = (v - mean) / deviation if is_there and deviation > 0.0 else 0.0
+            scaled[i, j] = (v - mean) / deviation if is_there and deviation > 0.0 else 0.0
 
 
 @kernel

@@ -11,10 +11,13 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from novikoff.streams.stacked import Stacked
 
 __all__ = ["Block", "Column", "NamedBlock", "Reject", "SparseBlock", "TableBlock", "Texts", "Words", "in_one_memory"]
 
@@ -174,10 +177,22 @@ class TableBlock(Block):
     is_loose : bool
         Whether a column that is not there is taken as missing in every row, as in JSON lines, where a row names what it
         has; else a table without a column that the model knows is a mistake.
+    numbers : Stacked or None
+        The columns of numbers once more, side by side, if the reader has them so; a copy with other rows has none.
     """
 
     columns: dict[str, Column]
     is_loose: bool = field(default=False, kw_only=True)
+    numbers: Stacked | None = field(default=None, init=False)
+
+    @classmethod
+    def stacked(
+        cls, source: str, lines: np.ndarray, labels: np.ndarray | None, columns: dict[str, Column], numbers: Stacked
+    ) -> TableBlock:
+        """A block whose columns of numbers are side by side."""
+        block = cls(source, lines, labels, columns | numbers.columns)
+        object.__setattr__(block, "numbers", numbers)
+        return block
 
     def _cut(self, part: slice) -> dict[str, Any]:
         return {"columns": {name: column[part] for name, column in self.columns.items()}}

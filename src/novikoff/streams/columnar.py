@@ -28,6 +28,7 @@ from novikoff.streams.columns import BY_TYPE, Columns, chosen, known_kind, missi
 from novikoff.streams.reader import Reader
 from novikoff.streams.seeking import Mapped, Seekable, Unread, is_file
 from novikoff.streams.sources import Source, open_source
+from novikoff.streams.stacked import Stacked
 from novikoff.texts import many
 
 __all__ = ["ArrowReader", "ParquetReader"]
@@ -178,7 +179,9 @@ class _ColumnarReader(Reader[TableBlock]):
             block.rejects.extend(rejects)
             return block, None
         labels = None if self.target_name is None else labels_of(columns.pop(self.target_name))
-        return TableBlock(self.name, rows, labels, columns), None
+        # Pyarrow's memory is let go; and to stack its columns is better done here than by who learns from them.
+        numbers = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+        return TableBlock.stacked(self.name, rows, labels, columns, Stacked.of(numbers, len(rows))), None
 
     def _are_right(self, columns: dict[str, Column]) -> bool:
         """Whether it is plain that no cell is wrong, which is much faster than to look at each."""

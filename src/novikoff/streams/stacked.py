@@ -1,0 +1,72 @@
+"""Columns of numbers side by side, as rows to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from novikoff.kernels import moments
+
+__all__ = ["Stacked"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """The columns of numbers of a block, in memory of their own.
+
+    >>> from novikoff.streams.stacked import Stacked
+    >>> stacked = Stacked.of({"age": np.array([1.0, 2.0]), "size": np.array([3.0, 4.0])}, 2)
+    >>> stacked.values.tolist(), stacked.squares
+    ([[1.0, 3.0], [2.0, 4.0]], 30.0)
+    """
+
+    names: list[str]
+    values: np.ndarray  # a row for each row, a column for each name
+    squares: float  # their sum, or something else that is NaN if one is missing and infinite if they may be large
+
+    @classmethod
+    def of(cls, columns: Mapping[str, np.ndarray], n: int) -> Stacked:
+        """Stack columns of n numbers."""
+        names, arrays = list(columns), list(columns.values())
+        if not arrays:
+            return cls(names, np.empty((n, 0)), 0.0)
+        table = _table_of(arrays)
+        if table is not None:
+            values = table.copy()
+            return cls(names, values, np.nan if np.isnan(values.sum()) else np.inf)
+        arrays = [np.ascontiguousarray(array, np.float64) for array in arrays]
+        if any(array.shape != (n,) for array in arrays):
+            raise ValueError(f"Columns of {sorted({len(array) for array in arrays})} numbers do not make {n} rows.")
+        addresses = np.array([array.__array_interface__["data"][0] for array in arrays], np.uint64)
+        values = np.empty((n, len(arrays)))
+        return cls(names, values, moments.rows_of_columns(addresses, values))
+
+    @cached_property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns by name, where they stand; not to be written to, or the squares would be others."""
+        found = {name: self.values[:, j] for j, name in enumerate(self.names)}
+        for column in found.values():
+            column.flags.writeable = False
+        return found
+
+    def are(self, names: list[str], columns: Mapping[str, Any]) -> bool:
+        """Whether these are the columns of these names, and nobody has put others in their place."""
+        return names == self.names and all(columns.get(name) is column for name, column in self.columns.items())
+
+
+def _table_of(columns: list[np.ndarray]) -> np.ndarray | None:
+    """The table that a reader has cut columns out of, if it is one, in that order."""
+    base = columns[0].base
+    if not isinstance(base, np.ndarray) or base.ndim != 2 or not base.flags.c_contiguous or base.dtype != np.float64:
+        return None
+    if any(column.base is not base or column.strides[0] != base.strides[0] for column in columns):
+        return None
+    begins = np.array([column.__array_interface__["data"][0] for column in columns]) - base.ctypes.data
+    row, first = divmod(int(begins[0]) // base.itemsize, base.shape[1])
+    if (np.diff(begins) != base.itemsize).any() or first + len(columns) > base.shape[1]:
+        return None
+    return base[row : row + len(columns[0]), first : first + len(columns)]
