@@ -468,7 +468,7 @@ def test_damage_in_the_middle(tmp_path):
     ):
         blocks.extend(opened(path))
     blocks = iter(opened(path))
-    assert next(blocks).columns["a"].tolist() == table["a"].to_pylist()[: 1 << 15]
+    assert next(blocks).columns["a"].tolist() == table["a"].to_pylist()[: columnar._ROWS]
 
 
 @pytest.mark.parametrize("write_statistics", [True, False])

@@ -14,7 +14,8 @@ from novikoff.kernels.text import LARGEST
 from novikoff.streams.block import Column, Texts, Words
 from novikoff.texts import MISSING, is_number, is_prose
 
-__all__ = ["SAMPLE", "column_of", "has_views", "is_time", "kind_of", "labels_of", "too_large", "without_views"]
+__all__ = ["SAMPLE", "address_of", "column_of", "has_views", "is_time", "kind_of", "labels_of", "numbers_of",
+           "too_large", "without_views"]  # fmt: skip
 
 _DOUBLE = pa.float64()
 SAMPLE = 1000  # cells that tell text from words
@@ -91,6 +92,13 @@ def numbers_of(array: pa.Array) -> np.ndarray:
     array = array if array.type == _DOUBLE else array.cast(_DOUBLE, safe=False)
     cells = _cells(array, np.float64)
     return np.where(_is_null(array), np.nan, cells) if array.null_count else cells
+
+
+def address_of(array: pa.Array) -> int | None:
+    """Where the cells stand in memory, if they are doubles and none is missing."""
+    if array.type != _DOUBLE or array.null_count or not len(array):
+        return None
+    return int(array.buffers()[1].address) + _DOUBLE.bit_width // 8 * array.offset
 
 
 def _number(word: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -41,9 +41,14 @@ class Stacked:
         arrays = [np.ascontiguousarray(array, np.float64) for array in arrays]
         if any(array.shape != (n,) for array in arrays):
             raise ValueError(f"Columns of {sorted({len(array) for array in arrays})} numbers do not make {n} rows.")
-        addresses = np.array([array.__array_interface__["data"][0] for array in arrays], np.uint64)
-        values = np.empty((n, len(arrays)))
-        return cls(names, values, moments.rows_of_columns(addresses, values))
+        return cls.at(arrays, names, n)
+
+    @classmethod
+    def at(cls, columns: Sequence[int | np.ndarray], names: list[str], n: int) -> Stacked:
+        """Stack columns of n doubles, given as arrays without gaps in memory, or by their addresses."""
+        addresses = [each if isinstance(each, int) else each.__array_interface__["data"][0] for each in columns]
+        values = np.empty((n, len(names)))
+        return cls(names, values, moments.rows_of_columns(np.array(addresses, np.uint64), values))
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
