@@ -238,7 +238,7 @@ def test_work_in_parallel_is_bounded_and_ends_when_closed_or_forgotten():
         leave(results)
         del results
         gc.collect()
-        assert threading.active_count() == before
+        assert threading.active_count() <= before  # threads of tests before this one may have ended meanwhile
 
 
 def test_work_in_parallel_ends_where_a_worker_collects_it_as_garbage():
