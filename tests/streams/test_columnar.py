@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from novikoff.errors import DataError
 from novikoff.online import learn
-from novikoff.streams import ArrowReader, ParquetReader, TableBlock, Texts, Words, columnar, open_stream
+from novikoff.streams import ArrowReader, ParquetReader, TableBlock, Texts, Words, arrays, columnar, open_stream
 from novikoff.streams.sources import Source
 
 FORMATS = ["parquet", "arrow", "stream"]
@@ -171,7 +171,7 @@ def test_strings_of_every_type_and_slice(kind, as_kind):
     array = pa.array(cells, kind)
     for begin in range(10):
         for size in range(12):
-            column = columnar.column_of(array.slice(begin, size), as_kind)
+            column = arrays.column_of(array.slice(begin, size), as_kind)
             assert isinstance(column, Texts if as_kind == "text" else Words)
             assert column.tolist() == cells[begin : begin + size]
 
@@ -203,8 +203,8 @@ def test_views_of_nothing():
     buffers = [pa.py_buffer(b"\x02"), pa.py_buffer(views), pa.py_buffer(b"nothing here")]
     array = pa.Array.from_buffers(pa.string_view(), 2, buffers)
     for kind in ("word", "text"):
-        assert columnar.column_of(array, kind).tolist() == [None, "c"]
-    [column] = columnar.without_views(pa.record_batch([array], ["v"])).columns
+        assert arrays.column_of(array, kind).tolist() == [None, "c"]
+    [column] = arrays.without_views(pa.record_batch([array], ["v"])).columns
     assert column.to_pylist() == [None, "c"]
 
 
@@ -238,10 +238,10 @@ def test_dictionaries(indices):
     codes = [0, 1, None, 2, 3, 0]
     array = pa.DictionaryArray.from_arrays(pa.array(codes, indices), pa.array(["a", "b", "a", None]))
     for column in (array, array.slice(1), array.slice(0, 2)):
-        words = columnar.column_of(column, "word")
+        words = arrays.column_of(column, "word")
         assert words.tolist() == column.to_pylist()
         assert sorted(words.values) in (["a", "b"], ["a"], ["b"])
-    assert columnar.column_of(array, "text").tolist() == array.to_pylist()
+    assert arrays.column_of(array, "text").tolist() == array.to_pylist()
 
 
 def test_numbers_of_every_type(tmp_path):

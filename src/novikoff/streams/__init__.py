@@ -10,8 +10,9 @@ from novikoff.streams.svmlight import SvmlightReader
 from novikoff.streams.tables import TableReader
 
 if TYPE_CHECKING:
-    from novikoff.streams.columnar import ArrowReader, ParquetReader
+    from novikoff.streams.arrow import ArrowReader
     from novikoff.streams.jsonlines import JsonLinesReader
+    from novikoff.streams.parquet import ParquetReader
 
 __all__ = [
     "BAD_ROWS",
@@ -34,7 +35,7 @@ __all__ = [
     "open_stream",
 ]
 
-_LAZY = {"ArrowReader": "columnar", "ParquetReader": "columnar", "JsonLinesReader": "jsonlines"}  # they load pyarrow
+_LAZY = {"ArrowReader": "arrow", "ParquetReader": "parquet", "JsonLinesReader": "jsonlines"}  # they load pyarrow
 
 
 def __getattr__(name: str) -> Any:

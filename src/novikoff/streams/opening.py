@@ -93,7 +93,8 @@ def _reader(path: str | os.PathLike[str] | Source, source: Source, format: str, 
     if format in _PLAIN:
         return _PLAIN[format](source, **options)
     if format in ("parquet", "arrow"):
-        from novikoff.streams.columnar import ArrowReader, ParquetReader
+        from novikoff.streams.arrow import ArrowReader
+        from novikoff.streams.parquet import ParquetReader
 
         if not isinstance(path, Source) and source.size is not None:
             source.close()  # a file: these want to open it in their own way
