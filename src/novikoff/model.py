@@ -159,17 +159,21 @@ class Model:
 
         Labels never met before join when the first row that has them is reached, as they would one at a time.
         """
+        self.learn_encoded(rows, *encode(y), names)
+
+    def learn_encoded(self, rows: Rows, classes: np.ndarray, place: np.ndarray, names: list[str] | None = None) -> None:
+        """The same where `encode` has told the labels apart: row i has classes[place[i]]; a class may have no row."""
         rows.require_numbers()
-        classes, place = encode(y)
         found = classes.tolist()
-        new = {int(np.argmax(place == k)): name for k, name in enumerate(found) if name not in self.labels.codes}
+        unmet = [k for k, name in enumerate(found) if name not in self.labels.codes]
+        new = {int(at[0]): found[k] for k in unmet if (at := np.flatnonzero(place == k)).size}
         self._require_room_for(list(new.values()), found[place[0]], rows.n_features)
         before = self._array_state(rows.n_features), self.labels
         if isinstance(self.learner.rule, rules.Custom):
             self.state = self.state.copy()  # the user's function may fail half-way
-        codes = np.zeros(len(y), np.int64)
+        codes = np.zeros(len(place), np.int64)
         try:
-            for start, stop in pairwise([*sorted({0, *new}), len(y)]):
+            for start, stop in pairwise([*sorted({0, *new}), len(place)]):
                 if start in new:
                     self._meet(new[start])
                 known = np.array([self.labels.codes.get(name, 0) for name in found])
@@ -185,10 +189,12 @@ class Model:
         if self.state.history is not None:
             self.state.history.release()
 
-    def require_sortable(self, y: np.ndarray) -> None:
-        """Raise, before anything changes, if labels cannot be told apart or do not sort with those that are known."""
-        classes, _ = encode(y)
+    def encoded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Labels as `learn_encoded` takes them. An error, before anything changes, if they cannot be told apart, or do
+        not sort with those that are known."""
+        classes, place = encode(y)
         self.labels.copy().add(*(name for name in classes.tolist() if name not in self.labels.codes))
+        return classes, place
 
     def scores(self, rows: Rows) -> np.ndarray:
         """What the hypothesis says of each row."""

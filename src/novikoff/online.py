@@ -138,20 +138,21 @@ class StreamModel:
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
         self.encoding.require(block)
-        self.model.require_sortable(block.labels)  # before anything has changed
+        classes, place = self.model.encoded(block.labels)  # before anything has changed
         stops, done = list(stops), 0
         for rows in self.encoding.learn(block):
-            yield from self._learn_rows(rows, block.labels[done : done + len(rows)], stops)
+            yield from self._learn_rows(rows, classes, place[done : done + len(rows)], stops)
             done += len(rows)
         self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
         if block.source != STANDARD_INPUT:  # a pipe goes on where it is
             self.rows_of_run[block.source] = self.rows_of_run.get(block.source, 0) + len(block)
 
-    def _learn_rows(self, rows: Rows, labels: np.ndarray, stops: Iterable[int]) -> Iterator[int]:
+    def _learn_rows(self, rows: Rows, classes: np.ndarray, place: np.ndarray, stops: Iterable[int]) -> Iterator[int]:
         before, start = int(self.model.state.counts[EXAMPLES]), 0
         for stop in (*(stop - before for stop in stops if before < stop < before + len(rows)), len(rows)):
             if stop > start:
-                self.model.learn_rows(rows if stop - start == len(rows) else rows[start:stop], labels[start:stop])
+                part = rows if stop - start == len(rows) else rows[start:stop]
+                self.model.learn_encoded(part, classes, place[start:stop])
                 start = stop
                 yield before + stop
 
