@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff._memory import keep_memory
 from novikoff.errors import DataError
 from novikoff.kernels import additive
 
@@ -245,4 +246,5 @@ def _writable(array: np.ndarray) -> np.ndarray:
 
 
 def _or_unmeasured(squared_norms: np.ndarray | None, n: int) -> np.ndarray:
+    keep_memory()  # these and what else a fit makes for each row
     return np.full(n, additive.UNMEASURED) if squared_norms is None else squared_norms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import weakref
 from abc import ABC, abstractmethod
@@ -10,6 +9,7 @@ from collections.abc import Generator, Iterator
 from inspect import GEN_CREATED, GEN_RUNNING, getgeneratorstate
 from typing import Generic, Self, TypeVar
 
+from novikoff._memory import keep_memory
 from novikoff.errors import DataError
 from novikoff.streams.ahead import read_ahead
 from novikoff.streams.block import Block
@@ -19,7 +19,6 @@ __all__ = ["BAD_ROWS", "Reader"]
 
 BAD_ROWS = ("stop", "skip")
 _THREADS = 2  # that parse; the caller has one of its own
-_LARGE = 1 << 24  # bytes: more than a piece and all that is made of it, less than what is never kept
 
 B = TypeVar("B", bound=Block)
 
@@ -60,7 +59,7 @@ class Reader(ABC, Generic[B]):
         """Make the blocks, none of them without rows and rejects."""
 
     def _blocks_then_close(self) -> Generator[B, None, None]:
-        _keep_memory()
+        keep_memory()
         with self.source:
             yield from self._blocks()
 
@@ -90,11 +89,3 @@ class Reader(ABC, Generic[B]):
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-@functools.cache
-def _keep_memory() -> None:
-    """Have the C library keep what pieces and blocks leave behind for those that follow. The GNU one hands memory back
-    to the system at once until it has seen a block of some size come and go; then fetching it anew, page by page, takes
-    a third of the time of reading a file."""
-    bytearray(_LARGE)
