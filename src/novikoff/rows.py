@@ -19,7 +19,7 @@ from novikoff._memory import keep_memory
 from novikoff.errors import DataError
 from novikoff.kernels import additive
 
-__all__ = ["Rows", "names_of", "rows_of_dicts"]
+__all__ = ["Rows", "names_of", "rows_of_dicts", "writable"]
 
 _FLOATS = (np.float32, np.float64)
 
@@ -60,7 +60,7 @@ class Rows:
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
-        X = _writable(np.ascontiguousarray(_as_floats(X)))
+        X = writable(np.ascontiguousarray(_as_floats(X)))
         return cls(X, None, None, X.shape[1], _or_unmeasured(squared_norms, X.shape[0]), names, are_numbers)
 
     @classmethod
@@ -73,7 +73,7 @@ class Rows:
         if not csr.has_canonical_format:
             csr = csr.copy() if csr is X else csr
             csr.sum_duplicates()
-        data, indices, indptr = map(_writable, (_as_floats(csr.data), csr.indices, csr.indptr))
+        data, indices, indptr = map(writable, (_as_floats(csr.data), csr.indices, csr.indptr))
         return cls(data, indices, indptr, csr.shape[1], _or_unmeasured(squared_norms, csr.shape[0]), names)
 
     @classmethod
@@ -239,7 +239,7 @@ class _Unlocked:
         self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
 
 
-def _writable(array: np.ndarray) -> np.ndarray:
+def writable(array: np.ndarray) -> np.ndarray:
     """A view that numba takes for writable. Kernels never write to rows, but for read-only ones, such as the memory
     maps that joblib hands to its workers, numba would compile everything again."""
     return array if array.flags.writeable or not array.size else np.asarray(_Unlocked(array))

@@ -1,5 +1,6 @@
 """Parquet and Arrow files against pyarrow's and pandas' own reading of them."""
 
+import copy
 import datetime
 import decimal
 import gzip
@@ -7,6 +8,7 @@ import io
 import itertools
 import json
 import math
+import pickle
 import random
 
 import numpy as np
@@ -21,6 +23,7 @@ from novikoff.errors import DataError
 from novikoff.online import learn
 from novikoff.streams import ArrowReader, ParquetReader, TableBlock, Texts, Words, arrays, columnar, open_stream
 from novikoff.streams.sources import Source
+from novikoff.streams.stacked import Stacked
 
 FORMATS = ["parquet", "arrow", "stream"]
 SENTENCES = ["call me when you can", "we sail at noon today", "no wind on the lake", "see you in the harbour"]
@@ -585,6 +588,10 @@ def test_numbers_side_by_side(tmp_path, kind):
     assert block[:2].numbers is None
     with pytest.raises(ValueError, match="read-only"):
         block.columns["b"][0] = 1.0
+    with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+        block.columns["b"].setflags(write=True)
+    for copied in (copy.deepcopy(block), pickle.loads(pickle.dumps(block))):
+        assert not copied.numbers.are(["a", "b"], copied.columns)
     block.columns["a"], block.columns["b"] = block.columns["b"], block.columns["a"]
     assert not block.numbers.are(["a", "b"], block.columns)
 
@@ -603,3 +610,23 @@ def test_columns_that_the_user_changes_are_learned_from(tmp_path):
         np.testing.assert_array_equal(one.model.state.raw.coef, other.model.state.raw.coef)
         found.append(one.model.state.raw.coef)
     assert (found[0] != found[1]).any()
+
+
+def test_columns_that_the_user_cuts_are_refused(tmp_path):
+    [block] = opened(
+        saved(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0), "y": [0, 1, 0] * 3}), "parquet")
+    )
+    block.columns.update({name: column[:5] for name, column in block.columns.items()})
+    with pytest.raises(ValueError, match=r"Columns of \[5\] numbers do not make 9 rows"):
+        learn([block])
+
+
+def test_numbers_beside_texts_are_stacked_once(tmp_path, monkeypatch):
+    prose = ["call me when you are there, or now", "see you tomorrow at the station then"] * 50
+    path = saved(tmp_path, pa.table({"a": np.arange(100.0), "t": prose, "y": [0, 1] * 50}), "parquet")
+    calls, stack = [], Stacked.of
+    monkeypatch.setattr(Stacked, "of", lambda *given: calls.append(given) or stack(*given))
+    model = learn(open_stream(path, types={"t": "text"}))
+    assert len(calls) == 1
+    assert model.names[0] == "a"
+    assert len(model.names) > 20

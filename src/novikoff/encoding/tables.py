@@ -22,7 +22,7 @@ from novikoff.errors import DataError
 from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
 from novikoff.kernels.additive import LARGEST
-from novikoff.rows import Rows
+from novikoff.rows import Rows, writable
 from novikoff.store import Section, put_values, take_values
 from novikoff.streams.ahead import read_ahead
 from novikoff.streams.block import Column, TableBlock, Texts, Words
@@ -150,7 +150,8 @@ class TableEncoding(Encoding[TableBlock]):
         gaps = _gaps(numbers)
         are_numbers = not self.features.scale and numbers.squares <= LARGEST
         values = self._standardised(numbers.values, gaps, learn=True)
-        if self.is_dense and not (firsts or gaps.size or bag or self.columns("word")):
+        is_known = len(self.places) == values.shape[1] and not self.columns("word")
+        if self.is_dense and is_known and not (gaps.size or bag):
             return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
         flags = self._flags(block, firsts, gaps)
         was_dense = self.is_dense
@@ -188,6 +189,7 @@ class TableEncoding(Encoding[TableBlock]):
 
     def _standardised(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> np.ndarray:
         """Rows of numbers as they are learned from; those given may be the block's own and stay as they are."""
+        values = writable(values)
         if self.features.scale:
             scaled = np.empty_like(values)
             moments.standardise(values, scaled, *self.moments, learn)
@@ -376,9 +378,11 @@ def _parts(block: TableBlock) -> Iterator[TableBlock]:
     sizes = sum(np.diff(column.spans).ravel() for column in block.columns.values() if isinstance(column, Texts))
     pieces = np.cumsum(np.broadcast_to(sizes, len(block))) // _TEXT
     edges = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(block)]
+    if len(edges) == 2:
+        yield block
+        return
     for start, stop in pairwise(edges):
-        part = block if stop - start == len(block) else block[start:stop]
-        yield part if start else replace(part, rejects=block.rejects)
+        yield block[start:stop] if start else replace(block[start:stop], rejects=block.rejects)
 
 
 def _is_missing(column: Column) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 __all__ = ["in_parallel", "read_ahead"]
 
-_WAITING = 2
+_WAITING = 2  # results, the caller's among them, while all workers work
 
 S = TypeVar("S")
 T = TypeVar("T")

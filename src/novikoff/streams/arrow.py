@@ -21,8 +21,8 @@ _FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"  # how files and streams beg
 class ArrowReader(ColumnarReader):
     """Blocks of rows from Arrow's files (also called Feather) and streams, which may come through a pipe.
 
-    Memory is that of a block for files as they are, which are mapped; of the largest batch that the file was written
-    in, if it comes through a pipe or is packed. All else is as with `ParquetReader`.
+    Memory is that of a few blocks for files as they are, which are mapped; also of the largest batch that the file was
+    written in, if it comes through a pipe or is packed. All else is as with `ParquetReader`.
 
     Parameters
     ----------

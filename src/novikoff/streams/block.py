@@ -178,7 +178,8 @@ class TableBlock(Block):
         Whether a column that is not there is taken as missing in every row, as in JSON lines, where a row names what it
         has; else a table without a column that the model knows is a mistake.
     numbers : Stacked or None
-        The columns of numbers once more, side by side, if the reader has them so; a copy with other rows has none.
+        The columns of numbers once more, side by side, if the reader has them so, as those of Parquet and Arrow do;
+        then columns can be replaced, but not written to. A copy with other rows has none.
     """
 
     columns: dict[str, Column]

@@ -40,7 +40,7 @@ from novikoff.texts import many
 __all__ = ["FAULTS", "ColumnarReader", "rows_for"]
 
 _ROWS, _CELLS = 3 << 13, 3 << 19  # in a block, at most: 12 MB; every batch and column costs pyarrow and us some calls
-_WAITING = 1  # blocks besides those that are being read
+_WAITING = 1  # blocks besides those that are being made: the caller's
 FAULTS = (pa.ArrowException, OSError, ValueError)  # what pyarrow raises for files that are not what they should be
 _INDEX = re.compile(r"__index_level_\d+__")  # pandas writes such columns
 
@@ -190,14 +190,14 @@ class ColumnarReader(Reader[TableBlock]):
         return TableBlock.stacked(self.name, rows, labels, columns, Stacked.of(numbers, len(rows))), None
 
     def _of_numbers(self, batch: pa.RecordBatch, rows: np.ndarray) -> TableBlock | None:
-        """The same of a batch that holds nothing but numbers, if it is plain that none is wrong, which is much faster
+        """The rows of a batch that holds nothing but numbers, if it is plain that none is wrong, which is much faster
         than to look at each. They are stacked here and not by who learns from them: pyarrow's memory is let go."""
         if any(self.kinds[k] != "number" for k in self._read):
             return None
         arrays, labels = batch.columns, None
         if self.target_name is not None:
             labels = labels_of(numbers_of(arrays.pop()))
-            # One is missing, since NaN is not below anything, or large. (A dot product would wake the threads of BLAS.)
+            # NaN, a missing one, is not below anything. (A dot product would wake the threads of BLAS.)
             if not np.einsum("i,i", labels, labels) < LARGEST**2:
                 return None
         columns = [address_of(array) or numbers_of(array) for array in arrays]

@@ -23,7 +23,7 @@ _BUFFER = 1 << 16  # bytes of each column that are read at once
 
 
 class ParquetReader(ColumnarReader):
-    """Blocks of rows from a Parquet file, the next one read in a thread while the caller works on this one.
+    """Blocks of rows from a Parquet file, the next ones read in threads while the caller works on this one.
 
     Whole numbers, floats and decimals are numbers, each the double nearest to it; strings are words, or texts if they
     look like that in the first block; true and false are words. Nulls are missing, and so is NaN. Days and times must

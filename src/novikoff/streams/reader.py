@@ -46,7 +46,7 @@ class Reader(ABC, Generic[B]):
     def name(self) -> str:
         return self.source.name
 
-    _is_divisible = False  # whether pieces of the source can be parsed by themselves, several at a time
+    _is_divisible = False  # whether blocks can be made of pieces of the source by themselves, several at a time
 
     @property
     def _workers(self) -> int:

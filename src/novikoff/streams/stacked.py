@@ -34,14 +34,13 @@ class Stacked:
         names, arrays = list(columns), list(columns.values())
         if not arrays:
             return cls(names, np.empty((n, 0)), 0.0)
+        if any(array.shape != (n,) for array in arrays):
+            raise ValueError(f"Columns of {sorted({len(array) for array in arrays})} numbers do not make {n} rows.")
         table = _table_of(arrays)
         if table is not None:
             values = table.copy()
             return cls(names, values, np.nan if np.isnan(values.sum()) else np.inf)
-        arrays = [np.ascontiguousarray(array, np.float64) for array in arrays]
-        if any(array.shape != (n,) for array in arrays):
-            raise ValueError(f"Columns of {sorted({len(array) for array in arrays})} numbers do not make {n} rows.")
-        return cls.at(arrays, names, n)
+        return cls.at([np.ascontiguousarray(array, np.float64) for array in arrays], names, n)
 
     @classmethod
     def at(cls, columns: Sequence[int | np.ndarray], names: list[str], n: int) -> Stacked:
@@ -52,15 +51,16 @@ class Stacked:
 
     @cached_property
     def columns(self) -> dict[str, np.ndarray]:
-        """The columns by name, where they stand; not to be written to, or the squares would be others."""
-        found = {name: self.values[:, j] for j, name in enumerate(self.names)}
-        for column in found.values():
-            column.flags.writeable = False
-        return found
+        """The columns by name, where they stand. From here on nobody can write to them: the squares would be others."""
+        self.values.flags.writeable = False
+        return {name: self.values[:, j] for j, name in enumerate(self.names)}
 
     def are(self, names: list[str], columns: Mapping[str, Any]) -> bool:
-        """Whether these are the columns of these names, and nobody has put others in their place."""
-        return names == self.names and all(columns.get(name) is column for name, column in self.columns.items())
+        """Whether these are the columns of these names, and nobody has put others in their place: in a copy of both, as
+        pickle makes them, they stand by themselves."""
+        return names == self.names and all(
+            columns.get(name) is column and column.base is self.values for name, column in self.columns.items()
+        )
 
 
 def _table_of(columns: list[np.ndarray]) -> np.ndarray | None:
