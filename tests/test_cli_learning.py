@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -216,6 +217,16 @@ class TestInterrupted:
         )
         run("learn", "-", "-o", tmp_path / "straight.nk", "--format", "svmlight", stdin=whole)
         assert model.read_bytes() == (tmp_path / "straight.nk").read_bytes()
+
+    def test_before_the_first_row(self, svm, tmp_path, monkeypatch):
+        def interrupted(*given):
+            raise KeyboardInterrupt
+            yield
+
+        monkeypatch.setattr(import_module("novikoff.cli.learn"), "_blocks", interrupted)
+        result = run("learn", svm, "-o", tmp_path / "m.nk", code=130)
+        assert "Stopped before anything was learned; " in result.stderr
+        assert not (tmp_path / "m.nk").exists()
 
     def test_resume_counts_passes_too(self, svm, sectors, tmp_path):
         """After 1 of 2 passes the second is left, not nothing."""

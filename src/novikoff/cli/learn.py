@@ -103,6 +103,8 @@ def learn(
     stop = _learn(model, _blocks(model, files, passes, resume, reading(options), gauge), gauge,
                       _Keeper(model, output, checkpoint, left_out), left_out)  # fmt: skip
     left_out.close()
+    if stop is not None and model.encoding is None:
+        raise Interrupted(f"Stopped before anything was learned; {output} was not written.")
     _finish(model, output, plot)
     if stop is not None:
         raise _stopped(stop, output, _again(files, output))
