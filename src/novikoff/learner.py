@@ -350,19 +350,23 @@ def _planes(state: State, sparse: bool) -> list[np.ndarray]:
 def _compiled(rule: rules.Rule) -> tuple[int, float, tuple[Callable[..., Any], Callable[..., Any]]]:
     """A rule as the kernels take it: code, parameter, and the loops for two and for many classes."""
     loops = (additive.binary_pass, additive.multiclass_pass)
-    if isinstance(rule, rules.Perceptron):
-        return additive.PERCEPTRON, float(rule.learning_rate), loops
-    if isinstance(rule, rules.Margin):
-        return additive.MARGIN, float(rule.beta), loops
-    if isinstance(rule, rules.PassiveAggressive):
-        one = rule.variant == "I"
-        return additive.PASSIVE_AGGRESSIVE_1 if one else additive.PASSIVE_AGGRESSIVE_2, float(rule.C), loops
+    if not isinstance(rule, rules.Custom):
+        return *coded(rule), loops
     users = _compiled_function(rule.function)
 
     def step_size(rule, knob, margin, squared_norm, mistake):  # type: ignore[no-untyped-def]
         return users(margin, squared_norm)
 
     return -1, 0.0, (rebuild(loops[0], step_size=step_size), rebuild(loops[1], step_size=step_size))
+
+
+def coded(rule: rules.Perceptron | rules.Margin | rules.PassiveAggressive) -> tuple[int, float]:
+    """A rule of ours as the kernels take it: code and parameter."""
+    if isinstance(rule, rules.Perceptron):
+        return additive.PERCEPTRON, float(rule.learning_rate)
+    if isinstance(rule, rules.Margin):
+        return additive.MARGIN, float(rule.beta)
+    return additive.PASSIVE_AGGRESSIVE_1 if rule.variant == "I" else additive.PASSIVE_AGGRESSIVE_2, float(rule.C)
 
 
 def _compiled_function(function: Callable[[float, float], float]) -> Callable[[float, float], float]:

@@ -16,10 +16,12 @@ import scipy.sparse as sp
 
 from novikoff import rules
 from novikoff.errors import DataError
+from novikoff.kernels.additive import TIE_NEGATIVE
 from novikoff.labels import Labels, encode
 from novikoff.learner import GIVEN_ORDER, Learner
 from novikoff.ledger import Ledger
-from novikoff.pointwise import PointLearner
+from novikoff.pointwise import PointLearner, check
+from novikoff.quick import Quick
 from novikoff.rows import Rows
 from novikoff.state import State
 
@@ -58,7 +60,9 @@ class Model:
         self.labels = labels if isinstance(labels, Labels) else Labels(labels)
         self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
         self._state = state
-        self._point: PointLearner | None = None  # ahead of the state while examples come one at a time
+        # Ahead of the state while examples come one at a time; what of it is quick, for who asks that first.
+        self._point: PointLearner | Quick | None = None
+        self.quick: Quick | None = None
 
     # -- what has been learned
 
@@ -80,7 +84,11 @@ class Model:
 
     @state.setter
     def state(self, state: State) -> None:
-        self._state, self._point = state, None
+        self._state, self._point, self.quick = state, None, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and deepcopy: what has been learned, and nothing that is ahead of it."""
+        return {**self.__dict__, "_state": self.state, "_point": None, "quick": None}
 
     @property
     def ledger(self) -> Ledger:
@@ -90,20 +98,20 @@ class Model:
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from one example. If it is rejected, nothing has changed."""
-        point = self._point
-        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
-            x, point = self._turn_to(x)
         try:
             code = self.labels.codes[y]
         except (KeyError, TypeError):
-            self._learn_new(x, y)
-        else:
-            point.learn(x, code)
+            return self._learn_new(x, y)
+        point = self._point
+        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
+            x, point = self._turn_to(x)
+        point.learn(x, code)
 
     def _learn_new(self, x: Any, y: Any) -> None:
         """Learn from one example with a label never seen before."""
+        x = self._as_example(x)
         before = self.labels, self.state
-        PointLearner.check(x)
+        check(x)
         self._require_room_for([y], y, self.state.n_features)
         code = self._meet(y)
         x, point = self._turn_to(x)
@@ -117,23 +125,36 @@ class Model:
         """The label of one example; None where the answer is a label not met yet."""
         point = self._point
         if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
+            if self._state is None:
+                return self._first_answer(x)
             x, point = self._turn_to(x)
         return self.labels.of_code[point.decide(x)]
 
-    def _turn_to(self, x: Any) -> tuple[Any, PointLearner]:
+    def _first_answer(self, x: Any) -> Any:
+        """The label of anything before the first example: that of a tie."""
+        check(self._as_example(x))
+        return self.labels.of_code[0 if self.learner.tie == TIE_NEGATIVE else -1]
+
+    def _turn_to(self, x: Any) -> tuple[Any, PointLearner | Quick]:
         """Get ready to go on one at a time, in dicts or arrays as x says."""
+        x = self._as_example(x)
+        if self._point is None:
+            point = PointLearner(self.learner, self.state, self.vocabulary)
+            self.quick = Quick(point, self.labels) if Quick.suits(point, self.labels) else None
+            self._point = self.quick or point
+        return x, self._point
+
+    def _as_example(self, x: Any) -> Any:
+        """x as a dict or an array, whichever this model learns from; the first one says."""
         if isinstance(x, Mapping):
-            x = dict(x)
             if self.vocabulary is None and self.n_features:
                 raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
             self.vocabulary = {} if self.vocabulary is None else self.vocabulary
-        else:
-            x = self._one_array(x)
-            if self._state is None:
-                self._state = self.learner.init(len(x), max(2, len(self.labels)))
-        if self._point is None:
-            self._point = PointLearner(self.learner, self.state, self.vocabulary)
-        return x, self._point
+            return dict(x)
+        array = self._one_array(x)
+        if self._state is None:
+            self._state = self.learner.init(len(array), max(2, len(self.labels)))
+        return array
 
     def _one_array(self, x: Any) -> np.ndarray:
         if self.vocabulary is not None:
@@ -222,7 +243,7 @@ class Model:
             # unit of margin keep every margin as it is.
             scale = 1.0 if isinstance(self.learner.rule, rules.Perceptron) else 0.5
             self.state = self.state.with_class(labels.codes[y], scale=scale)
-        self.labels = labels
+        self.labels, self.state = labels, self.state  # whatever is ahead of the state knew other labels
         return labels.codes[y]
 
     def _require_room_for(self, new: list[Any], first: Any, n_features: int) -> None:

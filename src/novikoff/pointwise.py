@@ -19,11 +19,12 @@ from novikoff.errors import DataError
 from novikoff.hypotheses import Averaged, Last, Pocket
 from novikoff.kernels.additive import LARGEST, TIE_NEGATIVE
 from novikoff.learner import Learner
+from novikoff.ledger import Trace
 from novikoff.rows import Rows, is_number, not_a_number, rows_of_dicts
 from novikoff.state import State
 from novikoff.weights import Weights
 
-__all__ = ["PointLearner"]
+__all__ = ["PointLearner", "check"]
 
 _NOT_NUMBERS = (TypeError, ValueError, OverflowError)
 
@@ -70,7 +71,9 @@ class NamedVector:
             for name, value in x.items():
                 s += w[name] * value
         except KeyError:
-            return sum((w.get(name, 0.0) * float(value * 1.0) for name, value in x.items()), 0.0)
+            s = 0.0
+            for name, value in x.items():
+                s += w.get(name, 0.0) * float(value * 1.0)
         return s if type(s) is float else self.score(_plain(x))
 
     def add(self, x: Mapping[str, float], tau: float) -> None:
@@ -108,20 +111,28 @@ class PointLearner:
         without it they are 1-D float64 arrays.
     """
 
+    _examples: int
+    _mistakes: int
+    _updates: int
+    _run: int
+    _best_run: int
+    _squared_radius: float
+    _squared_norm: float
+    _step_sum: float
+    _progress: float
+    _seen_margin: float
+
     def __init__(self, learner: Learner, state: State, vocabulary: dict[str, int] | None = None) -> None:
         self.learner, self.vocabulary = learner, vocabulary
         self.dicts = vocabulary is not None
         self._state = state = state.laid_out(sparse=False)
-        self._raw, self._sums, self._pocket = map(self._vectors, (state.raw, state.sums, state.pocket))
+        self.raw, self.sums, self._pocket = map(self._vectors, (state.raw, state.sums, state.pocket))
         self._constant, self._tie, self._step = learner.constant, learner.tie, learner.rule.step
-        self._examples, self._mistakes, self._updates, self._run, self._best_run = state.counts.tolist()
-        self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin = (
-            state.measures.tolist()
-        )
+        self.counts, self.measures = state.counts.tolist(), state.measures.tolist()
         learner.require_separator_fits(*state.raw.coef.shape)
         self._separator = self._vectors(learner.separator) if learner.separator is not None else []
         # Two classes and the last hypothesis: one vector both learns and answers.
-        self._only = self._raw[0] if len(self._raw) == 1 and isinstance(learner.hypothesis, Last) else None
+        self._only = self.raw[0] if len(self.raw) == 1 and isinstance(learner.hypothesis, Last) else None
 
     def _vectors(self, weights: Weights) -> list[Vector]:
         bias = weights.bias.tolist()
@@ -135,11 +146,11 @@ class PointLearner:
         """Whether x is an example as it needs them: a dict, or a float64 array of the width of the state."""
         if self.dicts:
             return type(x) is dict
-        return type(x) is np.ndarray and x.dtype.char == "d" and x.shape == self._raw[0].w.shape
+        return type(x) is np.ndarray and x.dtype.char == "d" and x.shape == self.raw[0].w.shape
 
     def learn(self, x: Any, code: int) -> None:
         """Predict, suffer, update: one example of class `code`."""
-        raw, constant = self._raw, self._constant
+        raw, constant = self.raw, self._constant
         new_names = False
         try:
             s, q = raw[0].look(x)
@@ -147,7 +158,7 @@ class PointLearner:
                 raise OverflowError
         except KeyError:
             new_names = True
-            q, s = self.check(x), raw[0].score(x)
+            q, s = check(x), raw[0].score(x)
         except _NOT_NUMBERS:
             raise trouble_in(x) from None
         q += constant
@@ -186,25 +197,13 @@ class PointLearner:
         assert self.vocabulary is not None
         for name in x:
             self.vocabulary.setdefault(name, len(self.vocabulary))
-            for vector in (*self._raw, *self._sums, *self._pocket):
+            for vector in (*self.raw, *self.sums, *self._pocket):
                 vector.w.setdefault(name, 0.0)
 
-    @staticmethod
-    def check(x: Any) -> float:
-        """|x|^2; a DataError if x is not made of numbers."""
-        try:
-            values = list(x.values()) if isinstance(x, dict) else x.tolist()
-            squared_norm = sum(value * value for value in map(float, values))
-            if squared_norm <= LARGEST and all(map(is_number, values)):
-                return float(squared_norm)
-        except _NOT_NUMBERS:
-            pass
-        raise trouble_in(x)
-
     def _update(self, x: Any, code: int, rival: int, tau: float, margin: float, q: float) -> None:
-        self._move(self._raw, x, code, rival, tau)
-        if self._sums:
-            self._move(self._sums, x, code, rival, tau * (self._examples - 1))
+        self._move(self.raw, x, code, rival, tau)
+        if self.sums:
+            self._move(self.sums, x, code, rival, tau * (self._examples - 1))
         self._updates += 1
         self._step_sum += tau
         self._squared_norm += tau * (2.0 * margin + tau * q)
@@ -229,7 +228,7 @@ class PointLearner:
     def _end_run(self) -> None:
         if self._pocket and self._run > self._best_run:
             self._best_run = self._run
-            for kept, vector in zip(self._pocket, self._raw, strict=True):
+            for kept, vector in zip(self._pocket, self.raw, strict=True):
                 kept.w, kept.bias = vector.w.copy(), vector.bias
         self._run = 0
 
@@ -261,13 +260,13 @@ class PointLearner:
     def _answers(self, x: Any) -> list[float]:
         hypothesis = self.learner.hypothesis
         if isinstance(hypothesis, Last):
-            return self._scores_of(self._raw, x)
+            return self._scores_of(self.raw, x)
         if isinstance(hypothesis, Averaged):
             n = max(1, self._examples)
-            sums = self._scores_of(self._sums, x)
-            return [raw - total / n for raw, total in zip(self._scores_of(self._raw, x), sums, strict=True)]
+            sums = self._scores_of(self.sums, x)
+            return [raw - total / n for raw, total in zip(self._scores_of(self.raw, x), sums, strict=True)]
         if isinstance(hypothesis, Pocket):
-            return self._scores_of(self._raw if self._run > self._best_run else self._pocket, x)
+            return self._scores_of(self.raw if self._run > self._best_run else self._pocket, x)
         row = self._row_of(x)
         row.require_numbers()
         return np.ravel(self.learner.score(self.state(), row)).tolist()
@@ -286,15 +285,43 @@ class PointLearner:
         if self.vocabulary is not None:
             self._state = self._state.widened(len(self.vocabulary))
         state = self._state
-        for vectors, weights in ((self._raw, state.raw), (self._sums, state.sums), (self._pocket, state.pocket)):
+        for vectors, weights in ((self.raw, state.raw), (self.sums, state.sums), (self._pocket, state.pocket)):
             for k, vector in enumerate(vectors):
                 weights.bias[k] = vector.bias
                 weights.coef[k] = vector.w if self.vocabulary is None else list(vector.w.values())
-        state.counts[:] = self._examples, self._mistakes, self._updates, self._run, self._best_run
-        state.measures[:] = (
-            self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin
-        )  # fmt: skip
+        state.counts[:], state.measures[:] = self.counts, self.measures
         return state
+
+    # -- what the ledger is made of
+
+    @property
+    def counts(self) -> list[int]:
+        return [self._examples, self._mistakes, self._updates, self._run, self._best_run]
+
+    @counts.setter
+    def counts(self, counts: list[int]) -> None:
+        self._examples, self._mistakes, self._updates, self._run, self._best_run = counts
+
+    @property
+    def measures(self) -> list[float]:
+        return [self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin]
+
+    @measures.setter
+    def measures(self, measures: list[float]) -> None:
+        self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin = measures
+
+    @property
+    def biases(self) -> list[float]:
+        return [vector.bias for vector in (*self.raw, *self.sums)]
+
+    @biases.setter
+    def biases(self, biases: list[float]) -> None:
+        for vector, bias in zip((*self.raw, *self.sums), biases, strict=True):
+            vector.bias = bias
+
+    @property
+    def trace(self) -> Trace:
+        return self._state.trace
 
 
 def _plain(x: Mapping[str, float]) -> dict[str, float]:
@@ -305,6 +332,18 @@ def _plain(x: Mapping[str, float]) -> dict[str, float]:
 def _margin(scores: list[float], code: int, rival: int) -> float:
     """y * score for two classes; the true class's score less its rival's for many."""
     return scores[0] * (code - rival) if len(scores) == 1 else scores[code] - scores[rival]
+
+
+def check(x: Any) -> float:
+    """|x|^2; a DataError if x is not made of numbers."""
+    try:
+        values = list(x.values()) if isinstance(x, dict) else x.tolist()
+        squared_norm = sum(value * value for value in map(float, values))
+        if squared_norm <= LARGEST and all(map(is_number, values)):
+            return float(squared_norm)
+    except _NOT_NUMBERS:
+        pass
+    raise trouble_in(x)
 
 
 def trouble_in(x: Any) -> DataError:

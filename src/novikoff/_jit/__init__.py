@@ -38,9 +38,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         # numba found no folder it may write to (read-only install, no home): compile in every process instead.
         return numba.njit(**_FLAGS)(function)
     if _is_compiling:
-        kept = compiled._cache._cache_file
-        kept._source_stamp = (kept._source_stamp, *_stamps({__file__, llvm.__file__} | _files_behind(function)))
+        check_files_behind(function, compiled._cache)
     return compiled
+
+
+def check_files_behind(function: Callable[..., Any], cache: Any) -> None:
+    """Have numba trust its cache for a function only if the files that it imports from have not changed either."""
+    kept = cache._cache_file
+    kept._source_stamp = (kept._source_stamp, *_stamps({__file__, llvm.__file__} | _files_behind(function)))
 
 
 def _files_behind(function: Any) -> set[str]:
@@ -73,6 +78,11 @@ def part_in_order(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same, with sums added up in the order written: left to itself, LLVM would use the gather instructions,
     which are slower than loads one by one."""
     return _uncounted(numba.njit(forceinline=True, **{**_FLAGS, "fastmath": {"contract"}})(function))
+
+
+def part_to_the_letter(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, rounded after each operation as Python would."""
+    return _uncounted(numba.njit(forceinline=True, **{**_FLAGS, "fastmath": False})(function))
 
 
 def _uncounted(compiled: Any) -> Any:

@@ -1,0 +1,210 @@
+"""One example that is a dict, in compiled code: the usual case of pointwise.py, to the last bit.
+
+    problem   as in additive.py, one example at a time, two classes
+    given     x, a dict of names and numbers; w, a dict of names and weights; the label y
+    result    the class of x under the weights; or w += tau * y * x if there was need to, counts and measures,
+              a log of the updates
+    source    as in additive.py
+
+Both are given Python's own objects, by their addresses. What is not usual they leave alone, and answer NotImplemented:
+new names and labels, numbers of other kinds or too large, names that are not strings, a full log.
+
+What a learner consists of is in a tuple, so that nothing dies before the functions that use it: first the `slots`, a
+bytearray of words of 64 bits, whole numbers and doubles; then everything that they have the address of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._jit import part_to_the_letter as part
+from novikoff._jit.objects import (
+    address_of,
+    builtin,
+    bytearray_memory,
+    carray,
+    dict_get,
+    dict_next,
+    dict_set,
+    float_of_int,
+    forget_failure,
+    has_failed,
+    new_float,
+    real_at,
+    release,
+    retain,
+    size_of_int,
+    tuple_get,
+    word_at,
+)
+from novikoff.kernels.additive import (
+    EXAMPLES,
+    LARGEST,
+    MISTAKES,
+    RUN,
+    SQUARED_NORM,
+    SQUARED_RADIUS,
+    STEP_SUM,
+    TIE_NEGATIVE,
+    UPDATES,
+    step_size,
+)
+
+# Slots. First `counts` and `measures` as in additive.py; then what does not change; then what the loops need.
+MEASURES = 5
+BIAS, SUMS_BIAS, CONSTANT, TIE, RULE, KNOB = range(10, 16)
+RAW, SUMS, CODES, LABELS = 16, 17, 18, 19  # dicts, of which SUMS may be 0; two labels
+DICT, STR, FLOAT, FLOAT64, INT, BOOL, NOT_IMPLEMENTED, NONE = range(21, 29)  # Python's objects
+POSITION, NAME, VALUE, OWN_POSITION, OWN_NAME, OWN_VALUE = range(29, 35)
+LOGGED = 35
+LOG, LOG_SIZE = 36, 512  # for each update: examples and mistakes so far, |w|^2
+N_SLOTS = LOG + 3 * LOG_SIZE
+
+_EXACT = 2.0**53  # whole numbers below are doubles; one beyond would be rounded down to it
+_TYPE, _FLOAT_VALUE = 8, 16  # where an object has its type, and a float its number
+_WORD = 8
+
+
+@part
+def number(x, words):
+    """Return the number that an object is; NaN if it is none, or none of the usual."""
+    kind = word_at(x + _TYPE)
+    if kind == words[FLOAT] or kind == words[FLOAT64]:
+        return real_at(x + _FLOAT_VALUE)
+    if kind == words[INT] or kind == words[BOOL]:
+        v = float_of_int(x)
+        if v == -1.0 and has_failed():
+            forget_failure()
+            return np.nan
+        return v if abs(v) < _EXACT else np.nan
+    return np.nan
+
+
+@part
+def next_item(x, start, words):
+    """Go on to the next name and value of x, at words[NAME] and words[VALUE]; return whether there was one."""
+    return dict_next(x, start + _WORD * POSITION, start + _WORD * NAME, start + _WORD * VALUE)
+
+
+@part
+def next_own(w, start, words):
+    """The same for the weights, at words[OWN_NAME] and words[OWN_VALUE]."""
+    if not dict_next(w, start + _WORD * OWN_POSITION, start + _WORD * OWN_NAME, start + _WORD * OWN_VALUE):
+        words[OWN_NAME] = 0
+
+
+@part
+def look(w, x, start, words):
+    """Return <w, x>, |x|^2 and whether all names have a weight; NaN where something is not usual.
+
+    Most dicts of a stream have the same names in the same order, which are those of the weights: they go along.
+    """
+    s = q = 0.0
+    is_known = True
+    words[POSITION] = words[OWN_POSITION] = 0
+    next_own(w, start, words)
+    while next_item(x, start, words):
+        name, v = words[NAME], number(words[VALUE], words)
+        if name == words[OWN_NAME]:
+            weight = words[OWN_VALUE]
+            next_own(w, start, words)
+        elif word_at(name + _TYPE) == words[STR]:
+            weight = dict_get(w, name)
+        else:
+            return np.nan, np.nan, False
+        if weight:
+            s += real_at(weight + _FLOAT_VALUE) * v
+        else:
+            s += 0.0 * v
+            is_known = False
+        q += v * v
+    return s, q, is_known
+
+
+@part
+def add(w, x, tau, start, words):
+    """w += tau * x, for names that have a weight; return whether there was memory for it."""
+    words[POSITION] = 0
+    while next_item(x, start, words):
+        weight = new_float(real_at(dict_get(w, words[NAME]) + _FLOAT_VALUE) + tau * number(words[VALUE], words))
+        if not weight or dict_set(w, words[NAME], weight) < 0:
+            return False
+        release(weight)
+    return True
+
+
+@part
+def given_back(x):
+    """x, as Python wants it returned."""
+    retain(x)
+    return x
+
+
+@builtin
+def decide(own, x):
+    """The label of x: under the weights, or under their mean if there are sums."""
+    memory = bytearray_memory(tuple_get(own, 0))
+    words, reals = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
+    start = address_of(memory)
+    if word_at(x + _TYPE) != words[DICT]:
+        return given_back(words[NOT_IMPLEMENTED])
+    s = look(words[RAW], x, start, words)[0] + reals[CONSTANT] * reals[BIAS]
+    if words[SUMS]:
+        total = look(words[SUMS], x, start, words)[0] + reals[CONSTANT] * reals[SUMS_BIAS]
+        s -= total / max(1, words[EXAMPLES])
+    if not abs(s) < np.inf:
+        return given_back(words[NOT_IMPLEMENTED])
+    code = s > 0.0 or (s == 0.0 and words[TIE] != TIE_NEGATIVE)
+    return given_back(words[LABELS + code])
+
+
+@builtin
+def learn(own, given, n):
+    """Predict, suffer, update: one example x with its label y. Returns None."""
+    memory = bytearray_memory(tuple_get(own, 0))
+    words, reals = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
+    start = address_of(memory)
+    x = word_at(given)
+    if n != 2 or word_at(x + _TYPE) != words[DICT] or words[LOGGED] == LOG_SIZE:
+        return given_back(words[NOT_IMPLEMENTED])
+    label = dict_get(words[CODES], word_at(given + _WORD))
+    if not label:
+        forget_failure()
+        return given_back(words[NOT_IMPLEMENTED])
+    y = 2.0 * size_of_int(label) - 1.0
+    s, q, is_known = look(words[RAW], x, start, words)
+    if not (is_known and q <= LARGEST):
+        return given_back(words[NOT_IMPLEMENTED])
+    q += reals[CONSTANT]
+    margin = y * (s + reals[CONSTANT] * reals[BIAS])
+    mistake = margin < 0.0 or (margin == 0.0 and y != words[TIE])
+    tau = step_size(words[RULE], reals[KNOB], margin, q, mistake)
+    reals[MEASURES + SQUARED_RADIUS] = max(reals[MEASURES + SQUARED_RADIUS], q)
+    words[EXAMPLES] += 1
+    words[RUN] += 1
+    if mistake or tau > 0.0:
+        words[MISTAKES] += mistake
+        words[RUN] = 0
+    if tau > 0.0 and not update(x, y, tau, margin, q, start, words, reals):
+        return 0
+    return given_back(words[NONE])
+
+
+@part
+def update(x, y, tau, margin, q, start, words, reals):
+    """w += tau * y * x, sums += (examples before) * tau * y * x, and account for it; return whether memory sufficed."""
+    if not add(words[RAW], x, tau * y, start, words):
+        return False
+    reals[BIAS] += tau * y * reals[CONSTANT]
+    if words[SUMS]:
+        age = tau * (words[EXAMPLES] - 1) * y
+        if not add(words[SUMS], x, age, start, words):
+            return False
+        reals[SUMS_BIAS] += age * reals[CONSTANT]
+    words[UPDATES] += 1
+    reals[MEASURES + STEP_SUM] += tau
+    reals[MEASURES + SQUARED_NORM] += tau * (2.0 * margin + tau * q)
+    at = LOG + 3 * words[LOGGED]
+    words[at], words[at + 1], reals[at + 2] = words[EXAMPLES], words[MISTAKES], reals[MEASURES + SQUARED_NORM]
+    words[LOGGED] += 1
+    return True
