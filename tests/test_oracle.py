@@ -125,7 +125,7 @@ def passes(monkeypatch):
     update, found = Learner.update_checked, []
 
     def spy(self, state, rows, codes, order, *others):
-        found.append((np.column_stack([state.raw.coef, state.raw.bias]), order.tolist()))
+        found.append((np.column_stack([state.raw.coef, state.raw.bias]), [] if order is None else order.tolist()))
         return update(self, state, rows, codes, order, *others)
 
     monkeypatch.setattr(Learner, "update_checked", spy)

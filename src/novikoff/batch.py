@@ -18,7 +18,7 @@ import numpy as np
 
 from novikoff import rules
 from novikoff.kernels.additive import BEST_RUN, MISTAKES, RUN, UPDATES
-from novikoff.learner import GIVEN_ORDER, Learner, State, margins
+from novikoff.learner import Learner, State, margins
 from novikoff.rows import Rows
 from novikoff.weights import Weights
 
@@ -73,7 +73,7 @@ def cycle(
 
 def _order_of_pass(
     order: str, learner: Learner, state: State, rows: Rows, codes: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
+) -> np.ndarray | None:
     n = len(rows)
     if order == "shuffled":
         return rng.permutation(n)
@@ -82,7 +82,7 @@ def _order_of_pass(
     if order == "worst":
         rows.require_numbers()
         return np.argsort(margins(state.raw, rows, codes, learner.constant), kind="stable")
-    return GIVEN_ORDER
+    return None  # as they stand
 
 
 def _is_proof(order: str, changed: np.ndarray) -> bool:

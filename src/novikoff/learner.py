@@ -47,7 +47,6 @@ __all__ = ["Learner", "State"]
 
 TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "positive": additive.TIE_POSITIVE}
 
-GIVEN_ORDER = np.empty(0, np.int64)
 
 _CHUNK = 1 << 18  # examples per compiled call: bounds the log to 10 MB, and leaves room for Ctrl-C
 
@@ -114,7 +113,7 @@ class Learner:
         )
 
     def update(
-        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray = GIVEN_ORDER,
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None = None,
         start: int = 0, stop: int | None = None,
     ) -> State:  # fmt: skip
         """Learn from rows one by one: predict, suffer, update.
@@ -128,13 +127,15 @@ class Learner:
         codes : array of int64
             The class of each row: 0 or 1, or 0..K-1.
         order : array of int64, optional
-            Which rows to visit, in order; repeats allowed. Empty: as given.
+            Which rows to visit, in order; repeats allowed. None: all as they stand.
         start, stop : int, optional
             Visit only positions start..stop-1 of that order.
         """
-        codes, order = self.checked(state, rows, codes), _integers("order", order)
-        _require_within("order", order, len(rows))
-        end = order.size or len(rows)
+        codes, end = self.checked(state, rows, codes), len(rows)
+        if order is not None:
+            order = _integers("order", order)
+            _require_within("order", order, len(rows))
+            end = order.size
         stop = end if stop is None else stop
         if not 0 <= start <= stop <= end:
             raise DataError(f"Positions {start} to {stop} are not within 0 to {end}.")
@@ -149,7 +150,7 @@ class Learner:
         return codes
 
     def update_checked(
-        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, start: int, stop: int
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None, start: int, stop: int
     ) -> State:
         """`update`, for who has called `checked` before the first of many passes, and makes the order itself."""
         state = state.laid_out(sparse=rows.is_sparse)
@@ -166,7 +167,7 @@ class Learner:
                             f"classes and features need {(n_vectors, n_features)}.")  # fmt: skip
 
     def _learn_chunk(
-        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int,
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None, begin: int, end: int,
         log: tuple[np.ndarray, np.ndarray],
     ) -> None:  # fmt: skip
         examples_before = int(state.counts[EXAMPLES])
@@ -179,11 +180,12 @@ class Learner:
         if logged:
             at = log[0][:logged, POSITION]
             born = at + (examples_before + 1 - begin)
-            self._account(state, rows, codes, order[at] if order.size else at, born, log[0][:logged], log[1][:logged])
+            self._account(state, rows, codes, at if order is None else order[at], born, log[0][:logged],
+                          log[1][:logged])  # fmt: skip
         if self.separator is not None and reached > begin:
             self._measure_separator(state, rows, codes, order, begin, reached)
         if reached < end:
-            raise self._trouble(state, rows, codes, int(order[reached]) if order.size else reached)
+            raise self._trouble(state, rows, codes, reached if order is None else int(order[reached]))
 
     def _account(
         self, state: State, rows: Rows, codes: np.ndarray, visited: np.ndarray, born: np.ndarray,
@@ -204,10 +206,10 @@ class Learner:
         state.trace.add(first, born, log[:, MISTAKES_SO_FAR], values[:, SQUARED_NORM_AFTER], progress)
 
     def _measure_separator(
-        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray, begin: int, end: int
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None, begin: int, end: int
     ) -> None:
         assert self.separator is not None
-        seen = order[begin:end] if order.size else np.arange(begin, end)
+        seen = np.arange(begin, end) if order is None else order[begin:end]
         found = margins(self.separator, Rows.of(rows.take(seen)), codes[seen], self.constant)
         state.measures[SEEN_MARGIN] = min(state.measures[SEEN_MARGIN], found.min())
 

@@ -18,7 +18,7 @@ from novikoff import rules
 from novikoff.errors import DataError
 from novikoff.kernels.additive import TIE_NEGATIVE
 from novikoff.labels import Labels, encode
-from novikoff.learner import GIVEN_ORDER, Learner
+from novikoff.learner import Learner
 from novikoff.ledger import Ledger
 from novikoff.pointwise import PointLearner, check
 from novikoff.quick import Quick
@@ -199,9 +199,7 @@ class Model:
                     self._meet(new[start])
                 known = np.array([self.labels.codes.get(name, 0) for name in found])
                 codes[start:stop] = known[place[start:stop]]
-                self.state = self.learner.update(
-                    self.state.widened(rows.n_features), rows, codes, GIVEN_ORDER, start, stop
-                )
+                self.state = self.learner.update(self.state.widened(rows.n_features), rows, codes, None, start, stop)
         except Exception:
             self.state, self.labels = before
             raise

@@ -17,7 +17,8 @@ from scipy.linalg.blas import ddot
 
 from novikoff.errors import DataError
 from novikoff.hypotheses import Averaged, Last, Pocket
-from novikoff.kernels.additive import LARGEST, TIE_NEGATIVE
+from novikoff.kernels.additive import TIE_NEGATIVE
+from novikoff.kernels.rows import LARGEST
 from novikoff.learner import Learner
 from novikoff.ledger import Trace
 from novikoff.rows import Rows, is_number, not_a_number, rows_of_dicts

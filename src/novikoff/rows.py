@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from novikoff._memory import keep_memory
 from novikoff.errors import DataError
-from novikoff.kernels import additive
+from novikoff.kernels import rows as of_rows
 
 __all__ = ["Rows", "names_of", "rows_of_dicts", "writable"]
 
@@ -130,7 +130,7 @@ class Rows:
         if self.are_numbers:
             return  # the kernels measure each row when they meet it
         n = len(self)
-        bad = additive.measure(self.data, self.indices, self.indptr, self.n_features, self.squared_norms, 0, n)
+        bad = of_rows.measure(self.data, self.indices, self.indptr, self.n_features, self.squared_norms, 0, n)
         if bad < n:
             raise self.trouble_in(bad)
 
@@ -247,4 +247,4 @@ def writable(array: np.ndarray) -> np.ndarray:
 
 def _or_unmeasured(squared_norms: np.ndarray | None, n: int) -> np.ndarray:
     keep_memory()  # these and what else a fit makes for each row
-    return np.full(n, additive.UNMEASURED) if squared_norms is None else squared_norms
+    return np.full(n, of_rows.UNMEASURED) if squared_norms is None else squared_norms

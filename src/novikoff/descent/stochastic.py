@@ -30,8 +30,6 @@ from novikoff.losses import is_smooth
 
 __all__ = ["Run", "sgd", "stochastic_newton"]
 
-_GIVEN_ORDER = np.empty(0, np.int64)
-
 
 @dataclass(eq=False)
 class Run:
@@ -54,7 +52,7 @@ class Run:
         """Apart from this one."""
         return Run(*(getattr(self, each.name).copy() for each in fields(self)))
 
-    def learn(self, objective: Objective, settings: Settings, order: np.ndarray = _GIVEN_ORDER) -> None:
+    def learn(self, objective: Objective, settings: Settings, order: np.ndarray | None = None) -> None:
         """One step for each row, in this order; an error at a row that is no number, or if the weights run away."""
         rows, loops = objective.rows, objective.loops
         schedule, eta = _schedule(objective, settings)
@@ -63,7 +61,7 @@ class Run:
             objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta,
             self.w, self.bias, self.sums, self.sums_bias, self.counts, self.measures,
         )  # fmt: skip
-        if n < len(rows) and rows.squared_norms[(at := order[n] if len(order) else n)] < 0.0:
+        if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
             raise rows.trouble_in(int(at))
         if n < len(rows) or not (np.isfinite(self.w).all() and np.isfinite(self.bias).all()):
             raise DivergenceError(
@@ -90,7 +88,7 @@ def sgd(objective: Objective, run: Run, settings: Settings, trace: Trace) -> End
     n = len(objective.rows)
 
     def one_pass() -> np.ndarray:
-        run.learn(objective, settings, settings.rng.permutation(n) if settings.shuffle else _GIVEN_ORDER)
+        run.learn(objective, settings, settings.rng.permutation(n) if settings.shuffle else None)
         return run.answer()
 
     return _pass_after_pass(objective, one_pass, settings, trace)

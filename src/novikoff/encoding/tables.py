@@ -21,7 +21,7 @@ from novikoff.encoding.vocabulary import Names, Vocabulary
 from novikoff.errors import DataError
 from novikoff.kernels import moments
 from novikoff.kernels import names as kernels
-from novikoff.kernels.additive import LARGEST
+from novikoff.kernels.rows import LARGEST
 from novikoff.rows import Rows, writable
 from novikoff.store import Section, put_values, take_values
 from novikoff.streams.ahead import read_ahead

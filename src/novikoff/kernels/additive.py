@@ -19,8 +19,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order
-from novikoff.kernels.lanes import prefetch, weighted_rows
+from novikoff._jit import kernel, part
+from novikoff.kernels.rows import (
+    LARGEST,
+    SMALLEST,
+    row_add,
+    row_add_twice,
+    row_at,
+    row_dot,
+    row_dot_ahead,
+    row_look,
+    row_move,
+    row_scores,
+    row_squared_norm,
+    rows_ahead,
+    tell_memory,
+)
 
 # Rules, by code: a function passed as an argument would miss the disk cache in every process.
 PERCEPTRON, MARGIN, PASSIVE_AGGRESSIVE_1, PASSIVE_AGGRESSIVE_2 = range(4)
@@ -35,207 +49,6 @@ SQUARED_RADIUS, SQUARED_NORM, STEP_SUM, PROGRESS, SEEN_MARGIN = range(5)
 # Columns of the log: where in the pass, which rival class, mistakes so far; and the step, |w|^2 after it.
 POSITION, RIVAL, MISTAKES_SO_FAR = range(3)
 STEP, SQUARED_NORM_AFTER = range(2)
-
-UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at yet
-LARGEST = 1e290  # squared norms beyond this could overflow a score within 1e18 mistakes
-SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
-
-AHEAD = 128  # non-zeros before their turn, to ask memory for them: by measurement, it saves a tenth of the time
-
-_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
-
-
-@part
-def row_dot(data, indices, indptr, i, w):
-    """Return <w, x_i>."""
-    return row_dot_ahead(data, indices, indptr, i, w, _u(AHEAD))
-
-
-@part
-def row_dot_ahead(data, indices, indptr, i, w, ahead):
-    """Return <w, x_i>; ask for non-zeros so far ahead, or for none: 0 is for rows that are not read in order."""
-    if data.ndim == 2:
-        s = 0.0
-        for j in range(w.shape[0]):
-            s += data[i, j] * w[j]
-        return s
-    else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, ahead)
-
-
-@part_in_order
-def sparse_dot(data, indices, lo, hi, w, ahead):
-    """Return <w, x> for the row stored at lo..hi-1, in four partial sums: no load waits for the sum before it."""
-    s0 = s1 = s2 = s3 = 0.0
-    p, end = _u(lo), _u(hi)
-    while p + _u(4) <= end:
-        if ahead:
-            prefetch(data, p + ahead)
-            prefetch(indices, p + ahead)
-        s0 += data[p] * w[_u(indices[p])]
-        s1 += data[p + _u(1)] * w[_u(indices[p + _u(1)])]
-        s2 += data[p + _u(2)] * w[_u(indices[p + _u(2)])]
-        s3 += data[p + _u(3)] * w[_u(indices[p + _u(3)])]
-        p += _u(4)
-    while p < end:
-        s0 += data[p] * w[_u(indices[p])]
-        p += _u(1)
-    return (s0 + s2) + (s1 + s3)
-
-
-@part
-def row_add(data, indices, indptr, i, tau, w):
-    """w += tau * x_i."""
-    if data.ndim == 2:
-        for j in range(w.shape[0]):
-            w[j] += tau * data[i, j]
-    else:
-        p, end = _u(indptr[i]), _u(indptr[i + 1])
-        while p < end:
-            w[_u(indices[p])] += tau * data[p]
-            p += _u(1)
-
-
-@part
-def row_squared_norm(data, indices, indptr, i, n_features):
-    """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
-    if a CSR row (its indices rise, or are sound anyway: see rows.py) leaves the matrix."""
-    if data.ndim == 2:
-        q = 0.0
-        for j in range(n_features):
-            v = np.float64(data[i, j])
-            q += v * v
-        return q
-    else:
-        lo, hi = indptr[i], indptr[i + 1]
-        return sparse_squared_norm(data, lo, hi) if within(indices, lo, hi, n_features) else np.nan
-
-
-@part
-def within(indices, lo, hi, n_features):
-    """Whether the columns at lo..hi-1, which rise or are sound, are columns of the matrix."""
-    return lo >= hi or (indices[lo] >= 0 and indices[hi - 1] < n_features)
-
-
-@part_in_order
-def sparse_squared_norm(data, lo, hi):
-    """Return |x|^2 for the row stored at lo..hi-1, added up as in sparse_look."""
-    q0 = q1 = q2 = q3 = 0.0
-    p, end = _u(lo), _u(hi)
-    while p + _u(4) <= end:
-        v0, v1 = np.float64(data[p]), np.float64(data[p + _u(1)])
-        v2, v3 = np.float64(data[p + _u(2)]), np.float64(data[p + _u(3)])
-        q0 += v0 * v0
-        q1 += v1 * v1
-        q2 += v2 * v2
-        q3 += v3 * v3
-        p += _u(4)
-    while p < end:
-        v0 = np.float64(data[p])
-        q0 += v0 * v0
-        p += _u(1)
-    return (q0 + q2) + (q1 + q3)
-
-
-@part
-def measured(data, lo, hi):
-    """The squared norm of the sparse row stored at lo..hi-1, for `measure` to find it there; it looks again at a row
-    whose norm is too large."""
-    q = sparse_squared_norm(data, lo, hi)
-    return q if q <= LARGEST else UNMEASURED
-
-
-@part
-def row_look(data, indices, indptr, i, w):
-    """Return row_dot and row_squared_norm, to the last bit, of a row that memory is asked for once."""
-    if data.ndim == 2:
-        return row_dot(data, indices, indptr, i, w), row_squared_norm(data, indices, indptr, i, w.shape[0])
-    else:
-        lo, hi = indptr[i], indptr[i + 1]
-        return sparse_look(data, indices, lo, hi, w) if within(indices, lo, hi, w.shape[0]) else (0.0, np.nan)
-
-
-@part_in_order
-def sparse_look(data, indices, lo, hi, w):
-    """Return sparse_dot and sparse_squared_norm of the row stored at lo..hi-1."""
-    s0 = s1 = s2 = s3 = 0.0
-    q0 = q1 = q2 = q3 = 0.0
-    p, end = _u(lo), _u(hi)
-    while p + _u(4) <= end:
-        prefetch(data, p + _u(AHEAD))
-        prefetch(indices, p + _u(AHEAD))
-        v0, v1 = np.float64(data[p]), np.float64(data[p + _u(1)])
-        v2, v3 = np.float64(data[p + _u(2)]), np.float64(data[p + _u(3)])
-        s0 += v0 * w[_u(indices[p])]
-        s1 += v1 * w[_u(indices[p + _u(1)])]
-        s2 += v2 * w[_u(indices[p + _u(2)])]
-        s3 += v3 * w[_u(indices[p + _u(3)])]
-        q0 += v0 * v0
-        q1 += v1 * v1
-        q2 += v2 * v2
-        q3 += v3 * v3
-        p += _u(4)
-    while p < end:
-        v0 = np.float64(data[p])
-        s0 += v0 * w[_u(indices[p])]
-        q0 += v0 * v0
-        p += _u(1)
-    return (s0 + s2) + (s1 + s3), (q0 + q2) + (q1 + q3)
-
-
-@part
-def rows_ahead(data, n_features, order):
-    """Return how many rows before its turn to ask memory for a row, 0 for never. By measurement: dense rows of middling
-    length are read faster than the processor guesses what comes next; it has time to guess shorter and longer ones."""
-    size = n_features * data.itemsize
-    if data.ndim == 2 and order.size == 0 and 128 <= size <= 1024:
-        return 1 + 2048 // size
-    return 0
-
-
-@part
-def prefetch_row(data, i, n_features):
-    """Ask memory for dense row i."""
-    at, end = _u(i) * _u(n_features), _u(i + 1) * _u(n_features)
-    while at < end:
-        prefetch(data, at)
-        at += _u(64 // data.itemsize)  # a cache line
-
-
-@part
-def row_scores(data, indices, indptr, i, w, s):
-    """s[k] = <w_k, x_i> for every class. Weights are (class, feature) for dense rows, (feature, class) for CSR:
-    each reads memory in order."""
-    if data.ndim == 2:
-        for k in range(s.size):
-            s[k] = row_dot(data, indices, indptr, i, w[k])
-    else:
-        weighted_rows(data, indices, np.int64(indptr[i]), np.int64(indptr[i + 1]), w, s)
-
-
-@part
-def row_move(data, indices, indptr, i, tau, w, to, off):
-    """w_to += tau * x_i and w_off -= tau * x_i, in the layouts of row_scores."""
-    if data.ndim == 2:
-        row_add(data, indices, indptr, i, tau, w[to])
-        row_add(data, indices, indptr, i, -tau, w[off])
-    else:
-        for p in range(indptr[i], indptr[i + 1]):
-            v = tau * data[p]
-            w[indices[p], to] += v
-            w[indices[p], off] -= v
-
-
-@kernel
-def measure(data, indices, indptr, n_features, sqnorms, start, stop):
-    """Fill in the squared norms of rows start..stop-1; return the first row that has none, or stop."""
-    for i in range(start, stop):
-        if sqnorms[i] < 0.0:
-            q = row_squared_norm(data, indices, indptr, i, n_features)
-            if not q <= LARGEST:
-                return i
-            sqnorms[i] = q
-    return stop
 
 
 @part
@@ -258,7 +71,7 @@ def binary_pass(
     data, indices, indptr, n_features, sqnorms, codes, order, start, stop, constant, tie, rule, knob,
     w, bias, sums, sums_bias, pocket, pocket_bias, counts, measures, log, log_values,
 ):  # fmt: skip
-    """Learn two classes, codes 0 and 1, from rows order[start:stop], or start..stop-1 if order is empty.
+    """Learn two classes, codes 0 and 1, from rows order[start:stop], or start..stop-1 if order is None.
 
     Return (updates logged, position reached); short of `stop` means a row or a step that is not a number.
     """
@@ -270,9 +83,8 @@ def binary_pass(
     offset = constant * bias[0]
     ahead = rows_ahead(data, n_features, order)
     while position < stop:
-        i = _u(order[position] if order.size else position)
-        if ahead:
-            prefetch_row(data, min(position + ahead, stop - 1), n_features)
+        i = row_at(order, position)
+        tell_memory(data, indices, indptr, n_features, sqnorms, codes, order, position, stop, ahead)
         q = sqnorms[i]
         if q < 0.0:
             s, q = row_look(data, indices, indptr, i, w)
@@ -280,7 +92,7 @@ def binary_pass(
                 break
             sqnorms[i] = q
         else:
-            s = row_dot(data, indices, indptr, i, w)
+            s = row_dot_ahead(data, indices, indptr, i, w, order is None)
         q += constant
         y = 2.0 * codes[i] - 1.0
         margin = y * (s + offset)
@@ -297,13 +109,14 @@ def binary_pass(
             end_run(position - fresh, w, bias, pocket, pocket_bias, counts)
             fresh = position + 1
         if tau > 0.0:
-            row_add(data, indices, indptr, i, tau * y, w)
             bias[0] += tau * y * constant
             offset = constant * bias[0]
             if sums_bias.size:
                 age = np.float64(seen + position)
-                row_add(data, indices, indptr, i, age * tau * y, sums)
+                row_add_twice(data, indices, indptr, i, tau * y, w, age, sums)
                 sums_bias[0] += age * tau * y * constant
+            else:
+                row_add(data, indices, indptr, i, tau * y, w)
             logged = record(position, 1 - codes[i], tau, margin, q, counts, measures, log, log_values, logged)
         position += 1
     counts[EXAMPLES] = seen + position
@@ -328,7 +141,9 @@ def multiclass_pass(
     logged = 0
     position = start
     while position < stop:
-        i = order[position] if order.size else position
+        i = row_at(order, position)
+        if order is not None:
+            tell_memory(data, indices, indptr, n_features, sqnorms, codes, order, position, stop, 0)
         if sqnorms[i] < 0.0:
             q = row_squared_norm(data, indices, indptr, i, n_features)
             if not q <= LARGEST:

@@ -15,18 +15,18 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.additive import (
-    AHEAD,
+from novikoff.kernels.rows import (
     LARGEST,
     SMALLEST,
-    prefetch_row,
     row_add,
+    row_add_twice,
+    row_at,
     row_dot,
     row_dot_ahead,
     row_look,
     rows_ahead,
+    tell_memory,
 )
-from novikoff.kernels.lanes import prefetch
 
 # Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
 HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)
@@ -37,7 +37,6 @@ EXAMPLES, MISTAKES, UPDATES = range(3)
 SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM = range(5)
 
 PATIENCE = 10_000.0  # examples: more made a9a slower, fewer made reuters slower
-ROWS_AHEAD = 6  # rows before their turn, to ask memory for them: by measurement
 TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
@@ -113,38 +112,12 @@ def steps(schedule, eta, alpha, steepness, squared_radius, t):
     return slowly / (1.0 + slowly * alpha * t), slowly
 
 
-@part
-def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position):
-    """Ask memory for rows whose turn comes soon. No processor guesses a shuffled order, and waiting is three quarters
-    of the time; where a sparse row lies must itself be asked for, twice as early."""
-    last = order.size - 1
-    soon = _u(order[min(position + ROWS_AHEAD, last)])
-    later = _u(order[min(position + 2 * ROWS_AHEAD, last)])
-    prefetch(sqnorms, later)
-    prefetch(targets, later)
-    if data.ndim == 2:
-        prefetch_row(data, soon, n_features)
-    else:
-        prefetch(indptr, later)
-        prefetch_span(data, indptr[soon], indptr[soon + _u(1)])
-        prefetch_span(indices, indptr[soon], indptr[soon + _u(1)])
-
-
-@part
-def prefetch_span(values, lo, hi):
-    """Ask memory for values[lo:hi]."""
-    at, end = _u(lo), _u(hi)
-    while at < end:
-        prefetch(values, at)
-        at += _u(64 // values.itemsize)  # a cache line
-
-
 @kernel
 def sgd_pass(
     data, indices, indptr, n_features, sqnorms, targets, order, constant, loss, steepness, alpha, schedule, eta,
     w, bias, sums, sums_bias, counts, measures,
 ):  # fmt: skip
-    """Take one step for each row in `order`, or for all as they stand if it is empty, measuring those that have not
+    """Take one step for each row in `order`, or for all as they stand if it is None, measuring those that have not
     been; return how many were taken before a row or a slope that is no number.
 
     The weights are scale * w. Their average with weights 1, 2, 3, ... is (average_scale * w - sums) / average_total,
@@ -157,18 +130,12 @@ def sgd_pass(
     averages = sums_bias.size > 0
     if averages:
         b_sum = sums_bias[0]
-    n = order.size if order.size else sqnorms.size
+    n = sqnorms.size
     ahead = rows_ahead(data, n_features, order)
-    nonzeros_ahead = _u(0 if order.size else AHEAD)
     position = 0
     while position < n:
-        if order.size:
-            i = _u(order[position])
-            prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position)
-        else:
-            i = _u(position)
-            if ahead:
-                prefetch_row(data, min(position + ahead, n - 1), n_features)
+        i = row_at(order, position)
+        tell_memory(data, indices, indptr, n_features, sqnorms, targets, order, position, n, ahead)
         q = sqnorms[i]
         if q < 0.0:
             s, q = row_look(data, indices, indptr, i, w)
@@ -176,7 +143,7 @@ def sgd_pass(
                 break
             sqnorms[i] = q
         else:
-            s = row_dot_ahead(data, indices, indptr, i, w, nonzeros_ahead)
+            s = row_dot_ahead(data, indices, indptr, i, w, order is None)
         t += 1
         squared_radius = max(squared_radius, q + constant)
         tau, bias_tau = steps(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
@@ -191,10 +158,11 @@ def sgd_pass(
                 break
             updates += 1
             step_sum += tau * abs(g)
-            row_add(data, indices, indptr, i, -tau * g / scale, w)
-            b -= bias_tau * g * constant
             if averages and average_scale > 0.0:
-                row_add(data, indices, indptr, i, -tau * g / scale * average_scale, sums)
+                row_add_twice(data, indices, indptr, i, -tau * g / scale, w, average_scale, sums)
+            else:
+                row_add(data, indices, indptr, i, -tau * g / scale, w)
+            b -= bias_tau * g * constant
         if averages:
             average_scale += t * scale
             b_sum += t * b

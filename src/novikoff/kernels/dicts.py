@@ -39,7 +39,6 @@ from novikoff._jit.objects import (
 )
 from novikoff.kernels.additive import (
     EXAMPLES,
-    LARGEST,
     MISTAKES,
     RUN,
     SQUARED_NORM,
@@ -49,6 +48,7 @@ from novikoff.kernels.additive import (
     UPDATES,
     step_size,
 )
+from novikoff.kernels.rows import LARGEST
 
 # Slots. First `counts` and `measures` as in additive.py; then what does not change; then what the loops need.
 MEASURES = 5

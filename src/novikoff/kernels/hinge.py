@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel
-from novikoff.kernels.additive import row_add
+from novikoff.kernels.rows import row_add
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 

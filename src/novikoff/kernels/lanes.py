@@ -206,6 +206,17 @@ def _prefetch(w, array, at):
     w.call("llvm.prefetch.p0i8", array.address(at, _BYTE), to_read, to_be_kept, data)
 
 
+@in_llvm
+def prefetch_far(array, at):
+    """The same for what is used much later: into the second cache, whence `prefetch` brings it into the first."""
+
+
+@writes(prefetch_far)
+def _prefetch_far(w, array, at):
+    to_read, not_so_near, data = _NUMBER(0), _NUMBER(2), _NUMBER(1)
+    w.call("llvm.prefetch.p0i8", array.address(at, _BYTE), to_read, not_so_near, data)
+
+
 @part
 def ask_for(W, row):
     """Ask for a row before it is needed. It takes two lines of the cache at most, if it is of 32 numbers of 32 bits;

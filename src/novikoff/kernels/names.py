@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import prefetch
+from novikoff.kernels.rows import measured
 from novikoff.kernels.text import eight_bytes
 
 _u = np.uint64

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import WINDOW, bytes_within
+from novikoff.kernels.rows import measured
 from novikoff.kernels.text import (
     AFTER_ONE_TO_EIGHT,
     ASK,

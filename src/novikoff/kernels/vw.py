@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.additive import measured
 from novikoff.kernels.lanes import WINDOW, bytes_within
 from novikoff.kernels.names import SEED, last_bytes, mixed
+from novikoff.kernels.rows import measured
 from novikoff.kernels.text import (
     AFTER_ONE_TO_EIGHT,
     ASK,

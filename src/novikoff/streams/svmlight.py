@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.kernels.additive import UNMEASURED
+from novikoff.kernels.rows import UNMEASURED
 from novikoff.kernels.svmlight import LARGEST_INDEX, svmlight_rows
 from novikoff.kernels.text import LARGEST
 from novikoff.streams.block import Reject, SparseBlock

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.kernels.additive import UNMEASURED
 from novikoff.kernels.names import SEED, name_hashes
+from novikoff.kernels.rows import UNMEASURED
 from novikoff.kernels.text import LARGEST
 from novikoff.kernels.vw import vw_rows
 from novikoff.streams.block import NamedBlock, Reject

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from novikoff.kernels.additive import SMALLEST
+from novikoff.kernels.rows import SMALLEST
 from novikoff.rows import Rows
 from novikoff.theory import exact, hull, linprog
 from novikoff.theory.certificates import Certificate, Inseparable, Question, Separable

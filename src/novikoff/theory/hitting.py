@@ -25,7 +25,7 @@ from scipy.special import expit
 
 from novikoff.batch import cycle
 from novikoff.hypotheses import Pocket
-from novikoff.kernels.additive import SMALLEST
+from novikoff.kernels.rows import SMALLEST
 from novikoff.learner import Learner
 from novikoff.rows import Rows
 from novikoff.theory.points import Points

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.kernels import hashing
-from novikoff.kernels.additive import SMALLEST
+from novikoff.kernels.rows import SMALLEST
 from novikoff.rows import Rows
 from novikoff.weights import Weights, linear_scores
 
