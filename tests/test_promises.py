@@ -59,8 +59,7 @@ def test_numpy_numbers_in_dicts_count_as_numbers():
                 array.learn_one(row, label)
             np.testing.assert_allclose(named.coef_, array.coef_)
             assert named.ledger_.radius == pytest.approx(array.ledger_.radius)
-            point = named._model.quick._point if named._model.quick else named._model._point
-            assert {type(w) for w in point.raw[0].w.values()} == {float}
+            assert {type(w) for w in named._model._point.raw[0].w.values()} == {float}
 
 
 def test_a_separator_knows_which_label_is_which():
@@ -245,3 +244,17 @@ def test_threads_may_predict_at_once():
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+def test_subclasses_may_have_parameters_and_defaults_of_their_own():
+    class Open(nk.Perceptron):
+        def __init__(self, **others):
+            super().__init__(**others)
+
+    class Wrong(nk.Perceptron):
+        def __init__(self, max_iter=0):
+            super().__init__(max_iter=max_iter)
+
+    assert Open().fit(X, y).converged_
+    with pytest.raises(ValueError, match="max_iter"):
+        Wrong().fit(X, y)

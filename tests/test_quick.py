@@ -54,7 +54,7 @@ def settings(draw):
 def plain(**of):
     """A model that never goes the short way."""
     model = nk.Perceptron(**of).learn_one({"a": 1}, True).learn_one({"b": 1}, False)
-    model._model._point, model._model.quick = model._model.quick._point, None
+    model._model.quick = None
     return model
 
 
@@ -182,7 +182,7 @@ def test_nothing_leaks():
     models = [nk.Perceptron(hypothesis="averaged", classes=labels) for _ in range(2)]
     for model in models:
         model.learn_one(*stream[0])
-    models[1]._model._point, models[1]._model.quick = models[1]._model.quick._point, None
+    models[1]._model.quick = None
     more = growth(models[0]) - growth(models[1])
     assert models[0]._model.quick is not None
     assert np.abs(more).max() < 100  # of 400 examples, each with a dozen objects
@@ -197,3 +197,82 @@ def test_weights_are_those_of_an_array_that_learned_the_same():
         array.learn_one(x, label)
     np.testing.assert_array_equal(raw(named), raw(array))
     assert account(named.ledger_) == account(array.ledger_)
+
+
+class Loud:
+    """A name or a label whose hash is Python code, which may do anything."""
+
+    def __init__(self, name, when_asked=lambda: None):
+        self.name, self.when_asked = name, when_asked
+
+    def __hash__(self):
+        self.when_asked()
+        return hash(self.name)
+
+    def __eq__(self, other):
+        return self is other or self.name == other
+
+    def __lt__(self, other):
+        return self.name < other.name
+
+
+def test_names_that_are_not_strings_take_the_long_way():
+    one, other = quick(), plain()
+    name = Loud("a")
+    for model in (one, other):
+        for x, y in [({name: 2.0}, False), ({"a": 1.0, Loud("c"): 1.0}, True), ({"c": 3.0, name: 1.0}, False)]:
+            model.learn_one(x, y)
+    assert everything(one)[1:] == everything(other)[1:]
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    before = everything(copy.deepcopy(one))[1:]
+    x = {name: 1.0, "b": 1.0}
+    name.when_asked = interrupt
+    for call in (lambda: one.learn_one(x, True), lambda: one.predict_one(x)):
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    name.when_asked = lambda: None
+    assert everything(one)[1:] == before
+
+
+def test_a_label_that_learns_while_it_is_looked_up():
+    """The log is full when the lookup is over, and was not when it began."""
+    label, other = Loud("yes"), Loud("no")
+    model = nk.Perceptron(rule=rules.Margin(beta=1e9), classes=[other, label]).learn_one({"a": 1.0}, other)
+    slots = model._model.quick._words
+
+    def fill():
+        while slots[dicts.LOGGED] < dicts.LOG_SIZE:
+            model.learn_one({"a": 1.0}, other)
+
+    label.when_asked = fill
+    model.learn_one({"a": 1.0}, label)
+    label.when_asked = lambda: None
+    assert slots[dicts.LOGGED] <= dicts.LOG_SIZE
+    assert model.ledger_.updates == dicts.LOG_SIZE + 2
+
+
+def test_an_interrupt_while_a_label_is_looked_up_is_not_lost():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    label, other = Loud("yes"), Loud("no")
+    model = nk.Perceptron(classes=[other, label]).learn_one({"a": 1.0}, other)
+    label.when_asked = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one({"a": 1.0}, label)
+    assert model.ledger_.examples == 1
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.longdouble, int])
+def test_the_type_of_a_rules_number_is_not_that_of_weights(kind):
+    rule = rules.PassiveAggressive(C=kind(1))
+    stream = [({"a": 0.1 * k}, bool(k % 3)) for k in range(1, 20)]
+    one, other = (quick(rule=rule), plain(rule=rule))
+    for x, y in stream:
+        one.learn_one(x, y)
+        other.learn_one(x, y)
+    assert everything(one) == everything(other)
+    assert {type(w) for w in one._model._point.raw[0].w.values()} == {float}

@@ -365,10 +365,10 @@ def _compiled(rule: rules.Rule) -> tuple[int, float, tuple[Callable[..., Any], C
 def coded(rule: rules.Perceptron | rules.Margin | rules.PassiveAggressive) -> tuple[int, float]:
     """A rule of ours as the kernels take it: code and parameter."""
     if isinstance(rule, rules.Perceptron):
-        return additive.PERCEPTRON, float(rule.learning_rate)
+        return additive.PERCEPTRON, rule.learning_rate
     if isinstance(rule, rules.Margin):
-        return additive.MARGIN, float(rule.beta)
-    return additive.PASSIVE_AGGRESSIVE_1 if rule.variant == "I" else additive.PASSIVE_AGGRESSIVE_2, float(rule.C)
+        return additive.MARGIN, rule.beta
+    return additive.PASSIVE_AGGRESSIVE_1 if rule.variant == "I" else additive.PASSIVE_AGGRESSIVE_2, rule.C
 
 
 def _compiled_function(function: Callable[[float, float], float]) -> Callable[[float, float], float]:

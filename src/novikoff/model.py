@@ -52,6 +52,8 @@ class Model:
     ('spam', 'ham')
     """
 
+    quick: Quick | None = None  # a short way for what comes one at a time, for who asks it first
+
     def __init__(
         self, learner: Learner, labels: Iterable[Any] | Labels = (), state: State | None = None,
         names: Iterable[str] | None = None,
@@ -60,9 +62,7 @@ class Model:
         self.labels = labels if isinstance(labels, Labels) else Labels(labels)
         self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
         self._state = state
-        # Ahead of the state while examples come one at a time; what of it is quick, for who asks that first.
-        self._point: PointLearner | Quick | None = None
-        self.quick: Quick | None = None
+        self._point: PointLearner | None = None  # ahead of the state while examples come one at a time
 
     # -- what has been learned
 
@@ -77,7 +77,7 @@ class Model:
     def state(self) -> State:
         """The state as arrays, to read; to go on learning, assign the new one."""
         if self._point is not None:
-            self._state = self._point.state()
+            self._state = (self.quick or self._point).state()
         if self._state is None:
             self._state = self.learner.init(self.n_features or 0, max(2, len(self.labels)))
         return self._state
@@ -103,9 +103,9 @@ class Model:
         except (KeyError, TypeError):
             return self._learn_new(x, y)
         point = self._point
-        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
+        if point is None or not (type(x) is dict if point.dicts else point.takes(x)):
             x, point = self._turn_to(x)
-        point.learn(x, code)
+        (self.quick or point).learn(x, code)
 
     def _learn_new(self, x: Any, y: Any) -> None:
         """Learn from one example with a label never seen before."""
@@ -116,7 +116,7 @@ class Model:
         code = self._meet(y)
         x, point = self._turn_to(x)
         try:
-            point.learn(x, code)
+            (self.quick or point).learn(x, code)
         except Exception:
             self.labels, self.state = before
             raise
@@ -124,24 +124,24 @@ class Model:
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None where the answer is a label not met yet."""
         point = self._point
-        if point is None or not ((point.dicts and type(x) is dict) or point.takes(x)):
+        if point is None or not (type(x) is dict if point.dicts else point.takes(x)):
             if self._state is None:
                 return self._first_answer(x)
             x, point = self._turn_to(x)
-        return self.labels.of_code[point.decide(x)]
+        return self.labels.of_code[(self.quick or point).decide(x)]
 
     def _first_answer(self, x: Any) -> Any:
         """The label of anything before the first example: that of a tie."""
         check(self._as_example(x))
         return self.labels.of_code[0 if self.learner.tie == TIE_NEGATIVE else -1]
 
-    def _turn_to(self, x: Any) -> tuple[Any, PointLearner | Quick]:
+    def _turn_to(self, x: Any) -> tuple[Any, PointLearner]:
         """Get ready to go on one at a time, in dicts or arrays as x says."""
         x = self._as_example(x)
         if self._point is None:
             point = PointLearner(self.learner, self.state, self.vocabulary)
             self.quick = Quick(point, self.labels) if Quick.suits(point, self.labels) else None
-            self._point = self.quick or point
+            self._point = point
         return x, self._point
 
     def _as_example(self, x: Any) -> Any:

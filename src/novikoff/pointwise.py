@@ -1,9 +1,9 @@
 """One example at a time, in plain Python: the additive algorithm where a compiled call would cost more than the work.
 
 A dict of nine named features is scored here in under a microsecond; to turn it into arrays and call compiled code
-takes several. So does a short array. This is the algorithm of kernels/additive.py to the letter, over weights that are
-dicts or arrays, and tests hold the two together. Everything but the weights stays in the `State` and is brought up to
-date by `PointLearner.state`.
+takes several. So does a short array. (The usual dict of two classes has a shorter way still: quick.py.) This is the
+algorithm of kernels/additive.py to the letter, over weights that are dicts or arrays, and tests hold the two together.
+Everything but the weights stays in the `State` and is brought up to date by `PointLearner.state`.
 """
 
 from __future__ import annotations
@@ -144,9 +144,7 @@ class PointLearner:
                 for w, b in zip(weights.coef.tolist(), bias, strict=True)]  # fmt: skip
 
     def takes(self, x: Any) -> bool:
-        """Whether x is an example as it needs them: a dict, or a float64 array of the width of the state."""
-        if self.dicts:
-            return type(x) is dict
+        """Whether x is an example as it needs them: a float64 array of the width of the state."""
         return type(x) is np.ndarray and x.dtype.char == "d" and x.shape == self.raw[0].w.shape
 
     def learn(self, x: Any, code: int) -> None:
@@ -310,15 +308,6 @@ class PointLearner:
     @measures.setter
     def measures(self, measures: list[float]) -> None:
         self._squared_radius, self._squared_norm, self._step_sum, self._progress, self._seen_margin = measures
-
-    @property
-    def biases(self) -> list[float]:
-        return [vector.bias for vector in (*self.raw, *self.sums)]
-
-    @biases.setter
-    def biases(self, biases: list[float]) -> None:
-        for vector, bias in zip((*self.raw, *self.sums), biases, strict=True):
-            vector.bias = bias
 
     @property
     def trace(self) -> Trace:

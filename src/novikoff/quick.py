@@ -7,6 +7,8 @@ back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from novikoff import rules
 from novikoff._jit import objects
 from novikoff.hypotheses import Averaged, Last
 from novikoff.kernels import dicts
-from novikoff.kernels.additive import UPDATES
+from novikoff.kernels.additive import EXAMPLES, UPDATES
 from novikoff.labels import Labels
 from novikoff.learner import coded
 from novikoff.pointwise import PointLearner
@@ -32,7 +34,9 @@ _OBJECTS = {
     dicts.BOOL: bool,
     dicts.NOT_IMPLEMENTED: NotImplemented,
     dicts.NONE: None,
+    dicts.TYPE_ERROR: TypeError,
 }
+_NUMBERS = Struct("=5q7d")  # how the slots begin: counts, measures, biases
 
 
 class Quick:
@@ -70,21 +74,22 @@ class Quick:
 
     @staticmethod
     def suits(point: PointLearner, labels: Labels) -> bool:
-        """Dicts of two known classes, a rule of ours, weights that answer by themselves or by their mean."""
+        """Dicts of two known classes, names that are strings, a rule of ours, weights that answer by themselves or by
+        their mean."""
         learner = point.learner
         return (objects.AVAILABLE and point.dicts and len(labels) == 2 and learner.separator is None
-                and isinstance(learner.hypothesis, (Last, Averaged))
+                and isinstance(learner.hypothesis, (Last, Averaged)) and _are_strings(point.vocabulary or ())
                 and not isinstance(learner.rule, rules.Custom))  # fmt: skip
-
-    def takes(self, x: Any) -> bool:
-        """Whether x is a dict."""
-        return type(x) is dict
 
     def learn(self, x: Any, code: int) -> None:
         """Predict, suffer, update: one example of class `code`, usual or not."""
         self._take_back()
-        self._point.learn(x, code)
-        self._hand_over()
+        try:
+            self._point.learn(x, code)
+        finally:
+            if not _are_strings(x):
+                self._words[dicts.DICT] = 0
+            self._hand_over()
 
     def decide(self, x: Any) -> int:
         """The class of x, usual or not, under the hypothesis."""
@@ -98,17 +103,20 @@ class Quick:
 
     def _hand_over(self) -> None:
         """Go on from where the point learner is."""
-        for slot, count in enumerate(self._point.counts):
-            self._words[slot] = count
-        for slot, measure in enumerate([*self._point.measures, *self._point.biases], dicts.MEASURES):
-            self._reals[slot] = measure
+        point = self._point
+        sums_bias = point.sums[0].bias if point.sums else 0.0
+        _NUMBERS.pack_into(self._slots, 0, *point.counts, *point.measures, point.raw[0].bias, sums_bias)
 
     def _take_back(self) -> None:
-        """Bring the point learner to where this is."""
-        point, words, reals = self._point, self._words, self._reals
-        point.counts = words[: dicts.MEASURES].tolist()
-        point.measures = reals[dicts.MEASURES : dicts.BIAS].tolist()
-        point.biases = reals[dicts.BIAS : dicts.CONSTANT].tolist()[: len(point.biases)]
+        """Bring the point learner to where this is, if that has learned anything."""
+        point, words = self._point, self._words
+        if words[EXAMPLES] == point.counts[EXAMPLES]:
+            return
+        *counts_and_measures, bias, sums_bias = _NUMBERS.unpack_from(self._slots)
+        point.counts, point.measures = counts_and_measures[: dicts.MEASURES], counts_and_measures[dicts.MEASURES :]
+        point.raw[0].bias = bias
+        if point.sums:
+            point.sums[0].bias = sums_bias
         if words[dicts.LOGGED]:
             point.trace.add(point.counts[UPDATES] - words[dicts.LOGGED] + 1, *self._log(), None)
             words[dicts.LOGGED] = 0
@@ -118,3 +126,8 @@ class Quick:
         words, reals = (np.frombuffer(self._slots, kind)[dicts.LOG :].reshape(-1, 3)[: self._words[dicts.LOGGED]]
                         for kind in (np.int64, np.float64))  # fmt: skip
         return words[:, 0], words[:, 1], reals[:, 2]
+
+
+def _are_strings(names: Iterable[Any]) -> bool:
+    """Whether these names are strings, and not of a subclass, whose comparison might be Python code."""
+    return all(type(name) is str for name in names)

@@ -25,6 +25,11 @@ __all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "resol
 SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
 
 
+def _as_float(rule: object, name: str) -> None:
+    """Python's own number, whatever type it came in: numpy's would hand on their type to weights, step by step."""
+    object.__setattr__(rule, name, float(getattr(rule, name)))
+
+
 @dataclass(frozen=True)
 class Perceptron:
     """The perceptron: on a mistake, w <- w + eta * y * x; otherwise nothing.
@@ -49,6 +54,7 @@ class Perceptron:
     def __post_init__(self) -> None:
         if not 0.0 < self.learning_rate <= 1e100:
             raise RuleError(f"Perceptron: learning_rate must be > 0 and at most 1e100, found {self.learning_rate!r}.")
+        _as_float(self, "learning_rate")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         return self.learning_rate if mistake else 0.0
@@ -86,6 +92,7 @@ class Margin:
     def __post_init__(self) -> None:
         if not 0.0 <= self.beta < math.inf:
             raise RuleError(f"Margin: beta must be a number >= 0, found {self.beta!r}.")
+        _as_float(self, "beta")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         return 1.0 if margin <= self.beta else 0.0
@@ -130,6 +137,7 @@ class PassiveAggressive:
             raise RuleError(f"PassiveAggressive: C must be a number > 0, found {self.C!r}.")
         if self.variant not in ("I", "II"):
             raise RuleError(f"PassiveAggressive: variant must be 'I' or 'II', found {self.variant!r}.")
+        _as_float(self, "C")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         loss = 1.0 - margin

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numba
 from numba.core import event
-
-from novikoff._jit import llvm
 
 _is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _FLAGS: dict[str, Any] = {
@@ -28,6 +27,9 @@ _FLAGS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract"},
     "error_model": "numpy",
 }
+
+
+_OWN_FILES = {str(file) for file in Path(__file__).parent.glob("*.py")}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +47,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def check_files_behind(function: Callable[..., Any], cache: Any) -> None:
     """Have numba trust its cache for a function only if the files that it imports from have not changed either."""
     kept = cache._cache_file
-    kept._source_stamp = (kept._source_stamp, *_stamps({__file__, llvm.__file__} | _files_behind(function)))
+    kept._source_stamp = (kept._source_stamp, *_stamps(_OWN_FILES | _files_behind(function)))
 
 
 def _files_behind(function: Any) -> set[str]:

@@ -26,9 +26,9 @@ from numba.extending import intrinsic
 from novikoff._jit import check_files_behind
 
 __all__ = [
-    "AVAILABLE", "Builtin", "address_of", "builtin", "bytearray_memory", "carray", "dict_get", "dict_next", "dict_set",
-    "float_of_int", "forget_failure", "has_failed", "new_float", "real_at", "release", "retain", "size_of_int",
-    "tuple_get", "word_at",
+    "AVAILABLE", "Builtin", "address_of", "bytearray_memory", "carray", "dict_get", "dict_next", "dict_set",
+    "float_of_int", "forget_failure", "has_failed", "has_failed_with", "new_float", "real_at", "release", "retain",
+    "size_of_int", "tuple_get", "word_at",
 ]  # fmt: skip
 
 carray: Any = numba.carray  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ AVAILABLE = (
 class Builtin:
     """A function in compiled code that Python calls by itself, with the object it is bound to first.
 
-    It is compiled when it is first bound, and kept on disk.
+    It is compiled when it is first bound, and kept on disk. What it returns is Python's to release.
 
     Parameters
     ----------
@@ -61,24 +61,28 @@ class Builtin:
 
     @cached_property
     def _definition(self) -> _Definition:
-        """As Python's C interface describes functions; it has to stay where it is as long as they live."""
-        n_given = len(signature(self._function).parameters)
-        form = (types.intp,) * n_given, types.intp
-        compiled: Any = CFunc(self._function, form, {}, {"error_model": "numpy"})
+        """As Python's C interface describes functions. Python looks into it at every call, up to the last one, so that
+        neither it nor the code may ever be freed."""
         try:
+            compiled = self._compiled(cached=True)
+        except (RuntimeError, OSError):  # no folder that it may write to, or no room there: compiled in every process
+            compiled = self._compiled(cached=False)
+        kind = {2: _ONE, 3: _SEVERAL}[len(signature(self._function).parameters)]
+        definition = _Definition(self._function.__name__.encode(), compiled.address, kind, None)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((compiled, definition)))
+        return definition
+
+    def _compiled(self, *, cached: bool) -> Any:
+        form = (types.intp,) * len(signature(self._function).parameters), types.intp
+        compiled: Any = CFunc(self._function, form, {}, {"error_model": "numpy"})
+        if cached:
             compiled.enable_caching()
             check_files_behind(self._function, compiled._cache)
-        except RuntimeError:
-            pass  # no folder it may write to: compiled in every process
         compiled.compile()
-        _compiled.append(compiled)
-        return _Definition(self._function.__name__.encode(), compiled.address, {2: _ONE, 3: _SEVERAL}[n_given], None)
+        return compiled
 
-
-builtin = Builtin
 
 _ONE, _SEVERAL = 0x08, 0x80  # METH_O, METH_FASTCALL
-_compiled: list[Any] = []  # what Python may call as long as it runs
 
 
 class _Definition(ctypes.Structure):
@@ -111,6 +115,7 @@ size_of_int = _interface("PyLong_AsSsize_t", _size, _object)
 retain = _interface("Py_IncRef", types.void, _object)
 release = _interface("Py_DecRef", types.void, _object)
 has_failed = _interface("PyErr_Occurred", _object)
+has_failed_with = _interface("PyErr_ExceptionMatches", types.intc, _object)
 forget_failure = _interface("PyErr_Clear", types.void)
 
 

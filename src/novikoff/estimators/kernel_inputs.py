@@ -38,7 +38,6 @@ class TakesPoints(TakesRows):
     coef0: float
     fit_intercept: bool
     get_params: Any  # of scikit-learn's BaseEstimator
-    _validate_params: Any
 
     @property
     def support_(self) -> np.ndarray:

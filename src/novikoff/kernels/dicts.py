@@ -7,7 +7,9 @@
     source    as in additive.py
 
 Both are given Python's own objects, by their addresses. What is not usual they leave alone, and answer NotImplemented:
-new names and labels, numbers of other kinds or too large, names that are not strings, a full log.
+new names and labels, numbers of other kinds or too large, names that are not strings, a full log. All names of weights
+must be strings, of no subclass: then no look at the weights runs Python code, which could change what is being read.
+Only to look up a label may, so that everything else is asked after that.
 
 What a learner consists of is in a tuple, so that nothing dies before the functions that use it: first the `slots`, a
 bytearray of words of 64 bits, whole numbers and doubles; then everything that they have the address of.
@@ -19,8 +21,8 @@ import numpy as np
 
 from novikoff._jit import part_to_the_letter as part
 from novikoff._jit.objects import (
+    Builtin,
     address_of,
-    builtin,
     bytearray_memory,
     carray,
     dict_get,
@@ -29,6 +31,7 @@ from novikoff._jit.objects import (
     float_of_int,
     forget_failure,
     has_failed,
+    has_failed_with,
     new_float,
     real_at,
     release,
@@ -54,10 +57,11 @@ from novikoff.kernels.rows import LARGEST
 MEASURES = 5
 BIAS, SUMS_BIAS, CONSTANT, TIE, RULE, KNOB = range(10, 16)
 RAW, SUMS, CODES, LABELS = 16, 17, 18, 19  # dicts, of which SUMS may be 0; two labels
-DICT, STR, FLOAT, FLOAT64, INT, BOOL, NOT_IMPLEMENTED, NONE = range(21, 29)  # Python's objects
-POSITION, NAME, VALUE, OWN_POSITION, OWN_NAME, OWN_VALUE = range(29, 35)
-LOGGED = 35
-LOG, LOG_SIZE = 36, 512  # for each update: examples and mistakes so far, |w|^2
+# Python's objects; DICT is 0 if no dict is usual.
+DICT, STR, FLOAT, FLOAT64, INT, BOOL, NOT_IMPLEMENTED, NONE, TYPE_ERROR = range(21, 30)
+POSITION, NAME, VALUE, OWN_POSITION, OWN_NAME, OWN_VALUE = range(30, 36)
+LOGGED = 36
+LOG, LOG_SIZE = 37, 512  # for each update: examples and mistakes so far, |w|^2
 N_SLOTS = LOG + 3 * LOG_SIZE
 
 _EXACT = 2.0**53  # whole numbers below are doubles; one beyond would be rounded down to it
@@ -81,7 +85,7 @@ def number(x, words):
 
 
 @part
-def next_item(x, start, words):
+def next_item(x, start):
     """Go on to the next name and value of x, at words[NAME] and words[VALUE]; return whether there was one."""
     return dict_next(x, start + _WORD * POSITION, start + _WORD * NAME, start + _WORD * VALUE)
 
@@ -103,7 +107,7 @@ def look(w, x, start, words):
     is_known = True
     words[POSITION] = words[OWN_POSITION] = 0
     next_own(w, start, words)
-    while next_item(x, start, words):
+    while next_item(x, start):
         name, v = words[NAME], number(words[VALUE], words)
         if name == words[OWN_NAME]:
             weight = words[OWN_VALUE]
@@ -125,11 +129,14 @@ def look(w, x, start, words):
 def add(w, x, tau, start, words):
     """w += tau * x, for names that have a weight; return whether there was memory for it."""
     words[POSITION] = 0
-    while next_item(x, start, words):
+    while next_item(x, start):
         weight = new_float(real_at(dict_get(w, words[NAME]) + _FLOAT_VALUE) + tau * number(words[VALUE], words))
-        if not weight or dict_set(w, words[NAME], weight) < 0:
+        if not weight:
             return False
+        failed = dict_set(w, words[NAME], weight)
         release(weight)
+        if failed:
+            return False
     return True
 
 
@@ -140,7 +147,7 @@ def given_back(x):
     return x
 
 
-@builtin
+@Builtin
 def decide(own, x):
     """The label of x: under the weights, or under their mean if there are sums."""
     memory = bytearray_memory(tuple_get(own, 0))
@@ -158,18 +165,21 @@ def decide(own, x):
     return given_back(words[LABELS + code])
 
 
-@builtin
+@Builtin
 def learn(own, given, n):
     """Predict, suffer, update: one example x with its label y. Returns None."""
     memory = bytearray_memory(tuple_get(own, 0))
     words, reals = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
     start = address_of(memory)
-    x = word_at(given)
-    if n != 2 or word_at(x + _TYPE) != words[DICT] or words[LOGGED] == LOG_SIZE:
-        return given_back(words[NOT_IMPLEMENTED])
-    label = dict_get(words[CODES], word_at(given + _WORD))
+    label = dict_get(words[CODES], word_at(given + _WORD)) if n == 2 else 0
     if not label:
-        forget_failure()
+        if has_failed():
+            if not has_failed_with(words[TYPE_ERROR]):
+                return 0
+            forget_failure()
+        return given_back(words[NOT_IMPLEMENTED])
+    x = word_at(given)
+    if word_at(x + _TYPE) != words[DICT] or words[LOGGED] >= LOG_SIZE:
         return given_back(words[NOT_IMPLEMENTED])
     y = 2.0 * size_of_int(label) - 1.0
     s, q, is_known = look(words[RAW], x, start, words)
