@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._jit import kernel, part, part_in_order
+from novikoff._jit import FETCHES_AHEAD, kernel, part, part_in_order
 from novikoff.kernels.lanes import prefetch, prefetch_far, weighted_rows
 
 UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at yet
@@ -202,9 +202,10 @@ def row_at(order, position):
 @part
 def rows_ahead(data, n_features, order):
     """Return how many rows before its turn to ask memory for a row, 0 for never. By measurement: dense rows of middling
-    length are read faster than the processor guesses what comes next; it has time to guess shorter and longer ones."""
+    length are read faster than some processors guess what comes next; they have time to guess shorter and longer
+    ones."""
     size = n_features * data.itemsize
-    if data.ndim == 2 and order is None and 128 <= size <= 1024:
+    if data.ndim == 2 and order is None and not FETCHES_AHEAD and 128 <= size <= 1024:
         return 1 + 2048 // size
     return 0
 
