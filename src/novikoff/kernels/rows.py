@@ -217,7 +217,7 @@ def tell_memory(data, indices, indptr, n_features, sqnorms, targets, order, posi
     if order is not None:
         prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position, stop - 1)
     elif ahead:
-        prefetch_row(data, min(position + ahead, stop - 1), n_features)
+        prefetch_row(data, min(position + ahead, stop - 1), n_features, False)
 
 
 @part
@@ -231,7 +231,8 @@ def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order
     prefetch(sqnorms, first)
     prefetch(targets, first)
     if data.ndim == 2:
-        prefetch_row(data, soon, n_features)
+        prefetch_row(data, later, n_features, True)
+        prefetch_row(data, soon, n_features, False)
     else:
         prefetch(indptr, first)
         prefetch_span(data, indptr[later], indptr[later + _u(1)], True)
@@ -241,15 +242,16 @@ def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order
 
 
 @part
-def prefetch_row(data, i, n_features):
+def prefetch_row(data, i, n_features, is_far):
     """Ask memory for dense row i."""
-    prefetch_span(data, _u(i) * _u(n_features), _u(i + 1) * _u(n_features), False)
+    prefetch_span(data, _u(i) * _u(n_features), _u(i + 1) * _u(n_features), is_far)
 
 
 @part
 def prefetch_span(values, lo, hi, is_far):
-    """Ask memory for the values from lo to hi, counted in memory order."""
-    at, end = _u(lo), _u(hi)
+    """Ask memory for the values from lo to hi, counted in memory order; of many, for those that come first."""
+    at = _u(lo)
+    end = min(_u(hi), at + _u(4096 // values.itemsize))  # by then the processor has guessed what comes next
     while at < end:
         if is_far:
             prefetch_far(values, at)
