@@ -272,4 +272,4 @@ def _labels(y: Any) -> np.ndarray:
 def _signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Targets -1 and +1: one row for two classes, else one for each against the rest."""
     mine = codes == 1 if n_classes == 2 else codes == np.arange(n_classes)[:, None]
-    return np.where(np.atleast_2d(mine), 1.0, -1.0)
+    return 2.0 * np.atleast_2d(mine) - 1.0

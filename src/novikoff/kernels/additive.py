@@ -97,11 +97,11 @@ def binary_pass(
         y = 2.0 * codes[i] - 1.0
         margin = y * (s + offset)
         squared_radius = max(squared_radius, q)
-        if rule == PERCEPTRON and margin > 0.0:  # most rows: said early, it saves a tenth of the time
-            position += 1
-            continue
         mistake = margin < 0.0 or (margin == 0.0 and y != tie)
         tau = step_size(rule, knob, margin, q, mistake)
+        if tau == 0.0 and not mistake:  # most rows: said early, it saves a tenth of the time
+            position += 1
+            continue
         if not (0.0 <= tau < np.inf):
             break
         if mistake or tau > 0.0:
