@@ -8,6 +8,8 @@ from click.testing import CliRunner
 
 from novikoff.cli import main
 from novikoff.cli.holding import Held, split
+from novikoff.learner import Learner
+from novikoff.online import StreamModel
 
 
 def run(*arguments, code=0, stdin=None):
@@ -129,8 +131,39 @@ def test_a_split_uses_every_row_once(tmp_path):
         if folds > 1:
             out = [line for _, side in splits for block in side for line in block.lines.tolist()]
             assert sorted(out) == list(range(2, 1502))
-    share = sum(map(len, split(held.blocks, 1, 0.2, seed=7)[0][1])) / 1500
-    assert 0.1 < share < 0.3
+    for share, rows in ((0.2, 300), (0.01, 15), (0.99, 1485)):
+        assert sum(map(len, split(held.blocks, 1, share, seed=7)[0][1])) == rows
+
+
+FORMATS = {
+    "csv": ("x,town,y\n", lambda k: f"{k},{'ab'[k % 2]},{'pq'[k % 3 == 0]}\n"),
+    "svm": ("", lambda k: f"{k % 2} 1:{k} {2 + k % 5}:1\n"),
+    "vw": ("", lambda k: f"{1 - 2 * (k % 2)} |n a:{k} b{k % 5}\n"),
+    "txt": ("", lambda k: f"{'pq'[k % 2]}\tword{k} and {k % 7}\n"),
+}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_rows_of_every_format_are_split_one_by_one(tmp_path, ending):
+    """Each side is what a file of its rows alone would be."""
+    header, row = FORMATS[ending]
+
+    def read(name, numbers):
+        path = tmp_path / f"{name}.{ending}"
+        path.write_text(header + "".join(map(row, numbers)))
+        return Held.read([str(path)], {}).blocks
+
+    blocks = read("all", range(1200))
+    model = StreamModel(Learner())
+    for block in blocks:
+        model.learn(block)
+    for side, n in zip(split(blocks, 1, 0.25, seed=1)[0], (900, 300), strict=True):
+        assert sum(map(len, side)) == n
+        numbers = np.concatenate([block.lines for block in side]) - (2 if header else 1)
+        alone = read("some", numbers.tolist())
+        for kind in (model.predict, lambda block: model.rows_of(block).matrix.sum(axis=1), lambda block: block.labels):
+            ours, expected = (np.concatenate([np.asarray(kind(block)) for block in part]) for part in (side, alone))
+            np.testing.assert_array_equal(ours, expected)
 
 
 def test_compare_sets_them_side_by_side(train, test):
@@ -169,7 +202,20 @@ def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
 def test_test_files_are_looked_at_before_the_work_begins(tmp_path, train):
     said = run("select", train, "--test", tmp_path / "none.csv", "-o", tmp_path / "m.nk", code=1).output
     assert "there is no such file" in said
+    (tmp_path / "other.csv").write_text("other,y\n1,p\n")
+    said = run("select", train, "--test", tmp_path / "other.csv", "-o", tmp_path / "m.nk", code=1).output
+    assert "other.csv" in said
+    said = run("select", "-", "--test", "-", "-o", tmp_path / "m.nk", stdin="a,y\n1,p\n2,q\n", code=2).output
+    assert "A pipe can be read once" in said
     assert not (tmp_path / "m.nk").exists()
+
+
+def test_rows_to_test_on_may_come_from_a_pipe(tmp_path, train, test):
+    given = ["select", train, "--grid", "passes=1", "--json"]
+    from_file = run(*given, "--test", test, "-o", tmp_path / "m.nk").stdout
+    piped = run(*given, "--test", "-", "-o", tmp_path / "p.nk", stdin=test.read_text()).stdout
+    assert json.loads(piped)["test_error"] == json.loads(from_file)["test_error"]
+    assert json.loads(piped)["test_rows"] == json.loads(from_file)["test_rows"]
 
 
 def test_a_file_that_is_sorted_by_its_labels_is_told_of(tmp_path, train):

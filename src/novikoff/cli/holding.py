@@ -12,17 +12,13 @@ import numpy as np
 from novikoff.cli.progress import say, tell_of_compiling
 from novikoff.cli.reading import Columns, LeftOut
 from novikoff.errors import DataError
-from novikoff.texts import listed
+from novikoff.texts import listed, many
 
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
     from novikoff.streams.block import Block
 
 __all__ = ["Held", "errors_of", "learned", "split", "warn_of_unknown"]
-
-# Each block is cut into runs of rows, which go as a whole to one side or the other. To learn from a run takes a
-# millisecond, however short it is, so they are single rows only where there are few.
-_FEW, _RUNS = 1000, 20
 
 
 class Held:
@@ -35,13 +31,16 @@ class Held:
         return sum(len(block) for block in self.blocks)
 
     def require_classes(self) -> None:
-        """There is something to choose between; and it is said if the rows are in an order that is bad to learn in."""
-        labels = np.concatenate([np.asarray(block.labels).astype(str) for block in self.blocks])
-        known = np.unique(labels).tolist()
+        """There is something to choose between."""
+        known = np.unique(_labels_of(self.blocks)).tolist()
         if len(known) < 2:
             raise DataError(f"{self.blocks[0].source}: every row has the label {known[0]!r}: there is nothing to tell "
                             "apart. Is this the column of the labels? --target names another.")  # fmt: skip
-        if len(labels) > 20 and int((labels[1:] != labels[:-1]).sum()) == len(known) - 1:
+
+    def warn_of_order(self) -> None:
+        """Say so if the rows stand in an order that is bad to learn in."""
+        labels = _labels_of(self.blocks)
+        if len(labels) > 20 and int((labels[1:] != labels[:-1]).sum()) == len(np.unique(labels)) - 1:
             say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
 
     @classmethod
@@ -69,34 +68,37 @@ class Held:
         return cls(blocks, target)
 
 
-def split(blocks: Iterable[Block], folds: int, share: float, seed: int) -> list[tuple[list[Block], list[Block]]]:
+def split(blocks: Sequence[Block], folds: int, share: float, seed: int) -> list[tuple[list[Block], list[Block]]]:
     """Blocks to learn from and blocks to be tried on, once or, with more than one fold, several times.
 
-    Rows go to a side in runs of consecutive ones, in small files one by one, drawn by the seed: one in 1 / share of
-    them, or one of the folds; of each label as many, as far as the runs allow.
+    Rows are drawn by the seed: this share of them, or one of the folds; of each label as many. On either side they
+    stand in the order of the files.
     """
-    runs = [run for block in blocks for run in _cut(block)]
-    if len(runs) < max(2, folds):
+    labels = _labels_of(blocks)
+    n = len(labels)
+    if n < max(2, folds):
         times = f" {folds} times" if folds > 1 else ""
-        raise DataError(f"There are {sum(map(len, runs)):,} rows in {len(runs)} runs: too few to hold some of them "
-                        f"out{times}.")  # fmt: skip
+        raise DataError(f"There are {many(n, 'row')}: too few to hold some of them out{times}.")
     rng = np.random.default_rng(seed)
-    drawn = rng.permutation(len(runs))
-    # Runs of one label stand together then, and every part takes its share of each label.
-    drawn = drawn[np.argsort([str(np.asarray(runs[k].labels)[0]) for k in drawn], kind="stable")]
-    held_out = max(1, min(len(runs) - 1, round(share * len(runs))))
-    spread = ((np.arange(held_out) + rng.random()) * len(runs) / held_out).astype(int)
+    drawn = rng.permutation(n)
+    drawn = drawn[np.argsort(labels[drawn], kind="stable")]  # label by label, every part takes its share of each
+    held_out = max(1, min(n - 1, round(share * n)))
+    spread = ((np.arange(held_out) + rng.random()) * n / held_out).astype(int)
     parts = [drawn[k::folds] for k in range(folds)] if folds > 1 else [drawn[spread]]
-    found = []
-    for part in parts:
-        out = set(part.tolist())
-        found.append(([run for k, run in enumerate(runs) if k not in out], [runs[k] for k in sorted(out)]))
-    return found
+    return [(_rows_of(blocks, np.delete(np.arange(n), part)), _rows_of(blocks, np.sort(part))) for part in parts]
 
 
-def _cut(block: Block) -> list[Block]:
-    size = 1 if len(block) < _FEW else len(block) // _RUNS
-    return [block[start : start + size] for start in range(0, len(block), size)]
+def _labels_of(blocks: Sequence[Block]) -> np.ndarray:
+    """The labels of all rows, as words."""
+    return np.concatenate([np.asarray(block.labels).astype(str) for block in blocks])
+
+
+def _rows_of(blocks: Sequence[Block], rows: np.ndarray) -> list[Block]:
+    """The blocks with these rows only, which are counted through all of them and rise; none that has none."""
+    ends = np.cumsum([0, *map(len, blocks)])
+    cuts = np.searchsorted(rows, ends)
+    spans = zip(blocks, ends[:-1], cuts[:-1], cuts[1:], strict=True)
+    return [block[rows[lo:hi] - begin] for block, begin, lo, hi in spans if hi > lo]
 
 
 def learned(model: StreamModel, blocks: Sequence[Block], passes: int) -> float:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from novikoff.cli.holding import Held
     from novikoff.online import StreamModel
     from novikoff.selection import Selection, Trial
+    from novikoff.streams.block import Block
 
 _EPILOG = """\b
 Examples:
@@ -99,12 +100,15 @@ def select(
     would, and is written. Only then are the rows of --test looked at: their error is the one to report, since that of
     the winner on the rows it was chosen by is a little too good to be true.
 
-    FILES are what `novikoff learn` reads; here they are held in memory. As there, rows are learned from in the order in
-    which they stand: shuffle a file that is sorted.
+    FILES are what `novikoff learn` reads; here they, and the rows of --test, are held in memory. Rows to try on are
+    drawn one by one, of each label as many. As there, rows are learned from in the order in which they stand: shuffle a
+    file that is sorted.
     """
     from novikoff.cli.holding import Held, split
 
     require_apart({"--output": output, "--rejects": rejects}, [*files, *test_files])
+    if [*files, *test_files].count("-") > 1:
+        raise click.UsageError("A pipe can be read once: give - for FILES or for --test.")
     if cv and click.get_current_context().get_parameter_source("validation") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--validation holds rows out once, --cv several times: give one of them.")
     if not output.resolve().parent.is_dir():
@@ -112,7 +116,8 @@ def select(
     given = reading(options)
     held = Held.read(files, given, rejects)
     held.require_classes()
-    _require_testable(test_files, held.target, given)
+    held.warn_of_order()
+    tests = _read_tests(test_files, held, given)
     splits = split(held.blocks, cv or 1, validation, seed)
     try:
         found = _choose(grid, splits, jobs)
@@ -121,21 +126,30 @@ def select(
         raise Interrupted("Stopped. Nothing was written.") from None
     winner.target = held.target
     winner.save(output)
-    outcome = _tested(winner, test_files, given) if test_files else None
+    outcome = _tested(winner, tests) if test_files else None
     if as_json:
         click.echo(json.dumps(_facts(found, held, splits, outcome), indent=2))
     else:
         _report(found, held, splits, outcome, output)
 
 
-def _require_testable(files: tuple[str, ...], target: str | None, options: dict[str, Any]) -> None:
-    """Fail now rather than after all candidates: each test file can be read, and has labels."""
-    from novikoff.streams.opening import open_stream
+def _read_tests(files: tuple[str, ...], held: Held, options: dict[str, Any]) -> list[Block]:
+    """The rows to test on, to the last: what is wrong with them is said now rather than after all candidates."""
+    from novikoff.cli.reading import open_for
 
-    hints = {} if target is None else {"target": target}
+    if not files:
+        return []
+    known, blocks = _taught({}, held.blocks[:1]), []  # which knows what columns hold
+    known.target = held.target
     for file in files:
-        with open_stream(file, hints=hints, **options) as reader:
-            next(iter(reader), None)
+        with open_for(known, file, options) as reader:
+            for block in reader:
+                if len(block):
+                    known.rows_of(block)  # or says why it cannot be read
+                    blocks.append(block)
+    if not blocks:
+        raise click.ClickException("There are no rows to test on.")
+    return blocks
 
 
 def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selection:
@@ -148,8 +162,9 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
     from novikoff.selection import choose
 
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    few = [splits[0][0][0][:2]]
     for name in grid.get("hypothesis", ["averaged"]):  # compiled before its time is taken
-        errors_of(_taught({"hypothesis": name}, splits[0][0][:1]), splits[0][1][:1])
+        errors_of(_taught({"hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
         return choose(candidates, _attempt(splits), n_jobs=jobs,
@@ -199,20 +214,14 @@ def _taught(candidate: Candidate, blocks: list[Any]) -> StreamModel:
     return model
 
 
-def _tested(model: StreamModel, files: tuple[str, ...], options: dict[str, Any]) -> tuple[int, int]:
+def _tested(model: StreamModel, blocks: list[Block]) -> tuple[int, int]:
     from novikoff.cli.holding import warn_of_unknown
-    from novikoff.cli.reading import open_for
     from novikoff.cli.tested import Tester
 
     tester = Tester(model)
-    for file in files:
-        with open_for(model, file, options) as reader:
-            for block in reader:
-                if len(block):
-                    tester.count(block)
+    for block in blocks:
+        tester.count(block)
     outcome = tester.outcome
-    if not outcome.rows:
-        raise click.ClickException("There are no rows to test on.")
     warn_of_unknown(outcome.unknown)
     return outcome.errors[outcome.hypothesis], outcome.rows
 

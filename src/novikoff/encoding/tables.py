@@ -360,7 +360,7 @@ class BaggedBlock(TableBlock):
         object.__setattr__(found, "numbers", block.numbers)
         return found
 
-    def _cut(self, part: slice) -> dict[str, Any]:
+    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         return super()._cut(part) | {"bag": None, "form": None}
 
 

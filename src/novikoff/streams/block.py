@@ -54,7 +54,7 @@ class Words:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, part: slice) -> Words:
+    def __getitem__(self, part: slice | np.ndarray) -> Words:
         return Words(self.codes[part], self.values)
 
     def tolist(self) -> list[str | None]:
@@ -84,7 +84,7 @@ class Texts:
     def __len__(self) -> int:
         return len(self.spans)
 
-    def __getitem__(self, part: slice) -> Texts:
+    def __getitem__(self, part: slice | np.ndarray) -> Texts:
         return Texts(self.memory, self.spans[part])
 
     def tolist(self) -> list[str | None]:
@@ -126,8 +126,8 @@ class Block(ABC):
     def __len__(self) -> int:
         return len(self.lines)
 
-    def __getitem__(self, part: slice) -> Self:
-        """Some consecutive rows, without the rejects."""
+    def __getitem__(self, part: slice | np.ndarray) -> Self:
+        """Some rows, consecutive ones or those of these numbers, which rise; without the rejects."""
         labels = None if self.labels is None else self.labels[part]
         return replace(self, lines=self.lines[part], labels=labels, rejects=[], **self._cut(part))
 
@@ -136,7 +136,7 @@ class Block(ABC):
         return replace(self[n:], rejects=self.rejects)
 
     @abstractmethod
-    def _cut(self, part: slice) -> dict[str, Any]:
+    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         """What `[]` changes besides lines and labels."""
 
 
@@ -161,7 +161,7 @@ class SparseBlock(Block):
         object.__setattr__(block, "squared_norms", squared_norms)
         return block
 
-    def _cut(self, part: slice) -> dict[str, Any]:
+    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         return {"rows": self.rows[part]}
 
 
@@ -195,7 +195,7 @@ class TableBlock(Block):
         object.__setattr__(block, "numbers", numbers)
         return block
 
-    def _cut(self, part: slice) -> dict[str, Any]:
+    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         return {"columns": {name: column[part] for name, column in self.columns.items()}}
 
 
@@ -221,7 +221,7 @@ class NamedBlock(Block):
     space_of: np.ndarray  # int32
     spaces: np.ndarray  # int32, two per namespace
 
-    def _cut(self, part: slice) -> dict[str, Any]:
+    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         return self._entries(np.arange(len(self))[part])
 
     def only(self, kept: np.ndarray, rejects: list[Reject]) -> NamedBlock:
