@@ -155,3 +155,76 @@ def test_too_few_passes_are_said(solver):
     with pytest.warns(ConvergenceWarning, match=r"after 1 passes, all that max_iter allows, tol=1e-12"):
         model = nk.LinearClassifier("logistic", solver, max_iter=1, tol=1e-12).fit(X, y)
     assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    ("solver", "given"),
+    [
+        ("sgd", {"learning_rate": "constant", "eta0": 1e100, "tol": None, "max_iter": 5}),
+        ("gd", {"learning_rate": "constant", "eta0": 1e6, "tol": None, "max_iter": 20}),
+    ],
+)
+def test_losses_with_kinks_diverge_too(solver, given):
+    with pytest.raises(DivergenceError, match="is too long a step"):
+        nk.LinearClassifier("hinge", solver, random_state=0, **given).fit(X, y)
+
+
+def test_a_steepness_that_is_too_small_is_named():
+    steep = losses.Custom(lambda s, y: 100.0 * (s - y) ** 2, lambda s, y: 200.0 * (s - y))
+    with pytest.raises(DivergenceError, match=r"losses.Custom\(steepness=1\)"):
+        nk.LinearRegressor(steep, "gd", max_iter=100).fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize("solver", ["gd", "newton"])
+def test_a_derivative_of_another_function_is_no_minimum(solver):
+    wrong = losses.Custom(lambda s, y: (s - y) ** 2, lambda s, y: -2.0 * (s - y), lambda s, y: 2.0)
+    with pytest.raises(
+        DivergenceError, match=r"No step down the gradient lowers .* its derivative that of its function"
+    ):
+        nk.LinearRegressor(wrong, solver).fit(X, NUMBERS)
+
+
+def test_tol_counts_where_zero_weights_cost_nothing():
+    model = nk.LinearClassifier("hinge-at-zero", tol=0.5, random_state=0).fit(X, y)
+    assert model.converged_
+    assert model.n_iter_ < 1000
+
+
+def test_a_warning_points_to_who_called():
+    for model, targets in (
+        (nk.LinearClassifier(max_iter=1), y),
+        (nk.LinearRegressor("squared", "gd", max_iter=1), NUMBERS),
+    ):
+        with pytest.warns(ConvergenceWarning) as said:
+            model.fit(X, targets)
+        assert said[0].filename == __file__
+
+
+def test_a_run_that_was_no_sum_of_examples_bounds_no_margin():
+    separable = np.where(X[:, 0] > 0.0, 1, -1)
+    hinge = {"loss": "hinge", "alpha": 0.0, "average": False}
+    assert nk.LinearClassifier(**hinge).partial_fit(X, separable).ledger_.margin_at_most is not None
+    for other in ({"loss": "squared"}, {"alpha": 0.1}):
+        model = nk.LinearClassifier(**{**hinge, **other}).partial_fit(X, separable)
+        assert model.ledger_.margin_at_most is None
+        model.set_params(**hinge)
+        assert model.ledger_.margin_at_most is None
+        assert model.partial_fit(X[:1], separable[:1]).ledger_.margin_at_most is None
+
+
+def test_a_run_that_was_no_perceptrons_has_no_mistake_bound():
+    step = {"learning_rate": "constant", "alpha": 0.0, "average": False}
+    model = nk.LinearClassifier("hinge-at-zero", eta0=2.0, **step).partial_fit(X, y)
+    assert model.ledger_.with_margin(0.1).mistake_bound is not None
+    assert model.set_params(eta0=1.0).ledger_.with_margin(0.1).mistake_bound is None
+    assert model.partial_fit(X, y).ledger_.with_margin(0.1).mistake_bound is None
+    model = nk.LinearClassifier("hinge", eta0=1.0, **step).partial_fit(X, y).set_params(loss="hinge-at-zero")
+    assert model.ledger_.with_margin(0.1).mistake_bound is None
+
+
+@pytest.mark.parametrize("changed", [{"fit_intercept": False}, {"average": False}])
+def test_what_cannot_change_between_blocks(changed):
+    model = nk.LinearClassifier().partial_fit(X, y).set_params(**changed)
+    with pytest.raises(DataError, match="cannot change once learning has begun"):
+        model.partial_fit(X, y)
+    model.fit(X, y).partial_fit(X, y)

@@ -21,10 +21,10 @@ import scipy.linalg
 import scipy.sparse.linalg as spla
 
 from novikoff.descent.objective import DENSE_LIMIT, Objective, Place
-from novikoff.descent.settings import End, Settings, require_descent
+from novikoff.descent.settings import End, Settings, remedy, require_descent
 from novikoff.descent.trace import Trace
-from novikoff.errors import LossError
-from novikoff.losses import HingeAtZero, Squared, is_smooth
+from novikoff.errors import DivergenceError, LossError
+from novikoff.losses import Custom, HingeAtZero, Squared, is_smooth
 
 __all__ = ["gradient_descent", "newton"]
 
@@ -34,6 +34,7 @@ _SAMPLE, _ENOUGH = 10, 200  # one row in ten, if they are 200 for each weight: F
 _ROUGHLY = 1e-3  # as far as it is worth going on them
 _DECREASE, _FLATTENED = 1e-4, 0.9  # of Wolfe's conditions, as Nocedal & Wright give them for Newton's method
 _ROUNDED = 1e-14  # of a sum of many losses
+_SHOWN = 1e-8  # of it, where F is far from a parabola
 
 Direction = Callable[[Place], np.ndarray]
 
@@ -123,7 +124,7 @@ def _descend(objective: Objective, settings: Settings, trace: Trace, direction: 
     place = objective.at(np.zeros(objective.size))
     goal = (settings.tol or 0.0) * place.gradient_norm
     trace.report(0, place)
-    number, best = 0, place
+    number, best, is_stuck = 0, place, False
     if start is not None:
         begun = objective.at(start)
         if begun.value < place.value:
@@ -133,14 +134,23 @@ def _descend(objective: Objective, settings: Settings, trace: Trace, direction: 
         number += 1
         nearer = steps.next(place, steps.first * direction(place), number)
         if nearer is None:
+            is_stuck = True
             break
         place = nearer
         trace.report(number, place)
         require_descent(objective, place, trace, settings, ended=False)
         best = place if place.value <= best.value else best
-    place = place if is_smooth(objective.loss) else best  # a subgradient may lead up as well as down
     require_descent(objective, place, trace, settings, ended=True)
-    return End(place, number, place.gradient_norm <= goal or number < settings.max_iter or settings.tol is None)
+    if is_stuck and isinstance(objective.loss, Custom) and not _is_level(place, steps.first * direction(place)):
+        raise DivergenceError(f"No step down the gradient lowers the objective, which is {place.value:.4g} after "
+                              f"{number - 1} steps. {remedy(objective.loss, settings)}")  # fmt: skip
+    place = place if is_smooth(objective.loss) else best  # a subgradient may lead up as well as down
+    return End(place, number, is_stuck or place.gradient_norm <= goal or settings.tol is None)
+
+
+def _is_level(place: Place, onward: np.ndarray) -> bool:
+    """Whether F falls from here by less than a sum of many losses can show."""
+    return abs(float(place.gradient @ onward)) <= _SHOWN * abs(place.value)
 
 
 def _by_factoring(objective: Objective, place: Place) -> np.ndarray:

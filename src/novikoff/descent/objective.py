@@ -13,7 +13,7 @@ import scipy.linalg
 
 from novikoff.descent.compiled import compiled
 from novikoff.kernels import descent
-from novikoff.losses import Loss
+from novikoff.losses import Custom, Loss, Squared
 from novikoff.rows import Rows
 
 __all__ = ["DENSE_LIMIT", "Objective", "Place"]
@@ -60,6 +60,12 @@ class Objective:
         # Along the penalty of the bias F is flat, and it stays where it is if there is none.
         self.penalties = np.full(self.size, alpha)
         self.penalties[-1] = 0.0
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether steps lead towards their examples and nothing shrinks, so that w is a sum of examples as the
+        perceptron's is, and its length over the sum of steps bounds the margin."""
+        return not self.alpha and not isinstance(self.loss, Squared | Custom)
 
     def of_every(self, step: int) -> Objective:
         """The same for one row in `step`."""

@@ -9,7 +9,7 @@ import numpy as np
 from novikoff.descent.objective import Objective, Place
 from novikoff.descent.trace import Trace
 from novikoff.errors import DivergenceError, LossError
-from novikoff.losses import Custom, Loss, is_smooth
+from novikoff.losses import Custom, Loss
 
 __all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "remedy", "require_descent", "require_rate"]
 
@@ -48,12 +48,11 @@ class End:
 
 
 def require_descent(objective: Objective, place: Place, trace: Trace, settings: Settings, *, ended: bool) -> None:
-    """A DivergenceError if the numbers have run away; or, at the end, if weights of zero are ten times as good.
-
-    The second is asked of smooth losses alone: of the others, hinge-at-zero costs nothing at zero.
+    """A DivergenceError if the numbers have run away; or, at the end, if weights of zero are ten times as good. (Where
+    they cost nothing, as with hinge-at-zero, that says nothing.)
     """
     first = trace.points[0][1]
-    is_worse = ended and is_smooth(objective.loss) and place.value > _WORSE * first > 0.0
+    is_worse = ended and place.value > _WORSE * first > 0.0
     if not (objective.is_gone(place) or is_worse):
         return
     raise DivergenceError(

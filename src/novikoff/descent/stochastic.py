@@ -8,7 +8,8 @@ the second is its own schedule, since H^-1 is what 1/alpha only bounds.
 
 Reports come after 1, 2, 4, 8, ... passes and the last: each reads all rows, as a pass does. Where nobody waits for
 them, neither a listener nor tol, only the first and the last are made. The descent has converged when the passes since
-the last report, as many as all before, have lowered the objective by less than tol of what it was at the start.
+the last report, as many as all before, have lowered the objective by less than tol of what it was at the start (after
+one pass, if it was 0 at the start).
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from novikoff.errors import DataError, DivergenceError, LossError
 from novikoff.kernels import descent
 from novikoff.losses import is_smooth
 
-__all__ = ["Run", "sgd", "stochastic_newton"]
+__all__ = ["LOST", "Run", "sgd", "stochastic_newton"]
+
+LOST = 1e300  # in place of the sum of steps, from the first on that did not lead towards its example alone
 
 
 @dataclass(eq=False)
@@ -61,6 +64,8 @@ class Run:
             objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta,
             self.w, self.bias, self.sums, self.sums_bias, self.counts, self.measures,
         )  # fmt: skip
+        if not objective.adds_up:
+            self.measures[descent.STEP_SUM] = LOST
         if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
             raise rows.trouble_in(int(at))
         if n < len(rows) or not (np.isfinite(self.w).all() and np.isfinite(self.bias).all()):
@@ -145,11 +150,16 @@ def _pass_after_pass(objective: Objective, one_pass: Callable[[], np.ndarray], s
         before, place = place.value, objective.at(v)
         trace.report(number, place)
         require_descent(objective, place, trace, settings, ended=False)
-        if settings.tol is not None and number > 2 and abs(before - place.value) <= settings.tol * trace.points[0][1]:
+        if settings.tol is not None and number > 2 and abs(before - place.value) <= settings.tol * _scale(trace):
             require_descent(objective, place, trace, settings, ended=True)
             return End(place, number, True)
     require_descent(objective, place, trace, settings, ended=True)
     return End(place, settings.max_iter, settings.tol is None)
+
+
+def _scale(trace: Trace) -> float:
+    """What tol is a share of: F at the start, or after one pass if it was 0, as that of hinge-at-zero is."""
+    return trace.points[0][1] or trace.points[1][1]
 
 
 def _is_power_of_two(number: int) -> bool:

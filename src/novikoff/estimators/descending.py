@@ -19,6 +19,7 @@ from novikoff.descent.files import SavedLinear, save
 from novikoff.descent.model import LinearModel, Problem
 from novikoff.descent.settings import LEARNING_RATES, SOLVERS, Settings
 from novikoff.descent.trace import Trace
+from novikoff.errors import DataError
 from novikoff.rows import Rows
 
 __all__ = ["Descending", "goes_on"]
@@ -39,6 +40,8 @@ class Descending(BaseEstimator):
 
     loss: Any
     solver: str
+    fit_intercept: bool
+    average: bool
     _model: LinearModel
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
@@ -61,13 +64,17 @@ class Descending(BaseEstimator):
     def _fit_targets(self, rows: Rows, targets: np.ndarray) -> None:
         self._model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(),
                                          bool(self.verbose))  # fmt: skip
+        self._began = self.fit_intercept, self.average
         if not self._model.converged:
             _warn(self._model, self)
 
     def _go_on(self, rows: Rows, targets: np.ndarray) -> None:
+        now = self.fit_intercept, self.average
+        if self.__dict__.get("_began", now) != now:
+            raise DataError("fit_intercept and average cannot change once learning has begun; fit starts anew.")
         model = self.__dict__.get("_model") or LinearModel.started(len(targets), rows.n_features, average=self.average)
         model.learn(self._problem(), rows, targets, self._settings())
-        self._model = model
+        self._model, self._began = model, now
 
     def _problem(self) -> Problem:
         return Problem(losses.resolve(self.loss), float(self.alpha), self.fit_intercept)
@@ -152,5 +159,5 @@ def _warn(model: LinearModel, estimator: Any) -> None:
         f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
         f"is not reached. Increase max_iter or tol, or scale the columns; {more}.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

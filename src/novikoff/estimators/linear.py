@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 
 from novikoff import losses, rules
 from novikoff.descent.files import KINDS
+from novikoff.descent.stochastic import LOST, Run
 from novikoff.errors import DataError
 from novikoff.estimators.descending import Descending, goes_on
 from novikoff.kernels.descent import EXAMPLES, MISTAKES, SQUARED_RADIUS, STEP_SUM, UPDATES
@@ -238,25 +240,31 @@ default="hinge"
         model = self._fitted("ledger_")
         if len(model.runs) != 1:
             raise AttributeError("ledger_ counts the mistakes of solver='sgd' with two classes.")
-        run, rule = model.runs[0], rules.Perceptron()
-        is_perceptron = isinstance(losses.resolve(self.loss), losses.HingeAtZero) and not self.alpha
-        if is_perceptron and self.learning_rate == "constant" and self.eta0 is not None:
-            rule = rules.Perceptron(float(self.eta0))
-        # Steps add up to a bound on the margin where each is towards its example, and nothing shrinks.
-        adds_up = not self.alpha and not isinstance(losses.resolve(self.loss), losses.Squared | losses.Custom)
+        run = model.runs[0]
+        steps, updates, rule = float(run.measures[STEP_SUM]), int(run.counts[UPDATES]), self._rule_of(run)
         return Ledger(
             examples=int(run.counts[EXAMPLES]),
             mistakes=int(run.counts[MISTAKES]),
-            updates=int(run.counts[UPDATES]),
+            updates=updates,
             passes=model.passes,
             radius=float(np.sqrt(run.measures[SQUARED_RADIUS])),
             norm=float(np.linalg.norm(run.last())),
-            step_sum=float(run.measures[STEP_SUM]) if adds_up else 0.0,
+            step_sum=steps if steps < LOST else 0.0,
             trace=LedgerTrace(),
-            rule=rule,
+            rule=rule or rules.Perceptron(),
             n_weights=model.n_features + 1,
-            is_bounded=is_perceptron and self.learning_rate == "constant",
+            is_bounded=rule is not None,
         )
+
+    def _rule_of(self, run: Run) -> rules.Perceptron | None:
+        """The perceptron's rule, if that is what the run has followed: whatever the parameters were on the way, all of
+        its steps were as long as they are now, and one was made for each mistake."""
+        if not isinstance(losses.resolve(self.loss), losses.HingeAtZero) or self.learning_rate != "constant":
+            return None
+        steps, updates = float(run.measures[STEP_SUM]), int(run.counts[UPDATES])
+        if self.eta0 is None or steps >= LOST or updates != run.counts[MISTAKES]:
+            return None
+        return rules.Perceptron(self.eta0) if math.isclose(steps, self.eta0 * updates, rel_tol=1e-9) else None
 
 
 def _labels(y: Any) -> np.ndarray:
