@@ -28,7 +28,7 @@ def models():
 def test_lines_are_the_traces(models, axes):
     display = nk.DescentDisplay.from_estimators(models, ax=axes)
     lowest = min(model.trace_.objective.min() for model in models.values())
-    assert display.optimum == lowest
+    assert set(display.optimum.values()) == {lowest}
     for name, model in models.items():
         for line, column in zip(display.lines_[name], ("passes", "seconds"), strict=True):
             x, above = getattr(model.trace_, column), model.trace_.objective - lowest
@@ -51,6 +51,9 @@ def test_one_model_and_many_classes(models):
     many = nk.LinearClassifier("squared-hinge", "newton").fit(X, y)
     display = nk.DescentDisplay.from_estimator(many, ax=figure.Figure().subplots(1, 2))
     assert list(display.lines_) == ["0", "1", "2"]
+    for trace, (line, _) in zip(many.trace_, display.lines_.values(), strict=True):  # each above its own minimum
+        above = trace.objective - trace.objective.min()
+        np.testing.assert_array_equal(line.get_ydata(), above[(trace.passes > 0) & (above > 0)])
 
 
 def test_one_step_to_the_minimum_leaves_nothing_to_draw(axes):
@@ -64,9 +67,13 @@ def test_one_step_to_the_minimum_leaves_nothing_to_draw(axes):
 
 def test_many_classes_side_by_side():
     X, y = make_classification(200, 6, n_informative=4, n_classes=3, random_state=0)
-    many = {"exact": nk.LinearClassifier("squared-hinge", "newton").fit(X, y)}
+    many = {"exact": nk.LinearClassifier("squared-hinge", "newton", tol=1e-9).fit(X, y),
+            "rough": nk.LinearClassifier("squared-hinge", "gd").fit(X, y)}  # fmt: skip
     display = nk.DescentDisplay.from_estimators(many, ax=figure.Figure().subplots(1, 2))
-    assert list(display.lines_) == ["exact: 0", "exact: 1", "exact: 2"]
+    assert list(display.lines_) == [f"{name}: {label}" for name in many for label in range(3)]
+    for label in range(3):
+        lowest = min(model.trace_[label].objective.min() for model in many.values())
+        assert {display.optimum[f"{name}: {label}"] for name in many} == {lowest}
 
 
 def test_what_cannot_be_drawn(models):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, li
 
 __all__ = ["DescentDisplay"]
 
-_STYLES = [(BLUE, "-", "o"), (VERMILION, "--", "s"), (GREEN, "-.", "D"), (ORANGE, ":", "^"), (BLACK, "-", "v"),
-           (GREY, "--", "P")]  # fmt: skip
+_COLOURS, _LINES, _MARKERS = (BLUE, VERMILION, GREEN, ORANGE, BLACK, GREY), ("-", "--", "-.", ":"), "osD^vPX"
+# Cycles of lengths six, four and seven: the first of them comes again after the 84th.
+_STYLES = [(_COLOURS[k % 6], _LINES[k % 4], _MARKERS[k % 7]) for k in range(84)]
 
 
 class DescentDisplay:
@@ -27,12 +28,14 @@ class DescentDisplay:
     ----------
     traces : dict of Trace
         By the names to draw them under.
-    optimum : float, default=None
-        The minimum of F, if it is known. By default the lowest value of all traces, which is then not drawn itself.
+    optimum : float or dict, default=None
+        The minimum of F, if it is known; by name, if traces are of several problems, such as classes. By default the
+        lowest value of all traces, which is then not drawn itself.
 
     Attributes
     ----------
-    optimum : float
+    optimum : dict of float
+        By name.
     ax_, figure_ : ndarray of two matplotlib Axes, matplotlib Figure
     lines_ : dict of lists of matplotlib artists
         By name: one in each panel.
@@ -49,12 +52,14 @@ class DescentDisplay:
     (['gd', 'newton'], 2)
     """
 
-    def __init__(self, traces: Mapping[str, Trace], optimum: float | None = None) -> None:
+    def __init__(self, traces: Mapping[str, Trace], optimum: float | Mapping[str, float] | None = None) -> None:
         if not traces or not all(isinstance(trace, Trace) and len(trace) for trace in traces.values()):
             raise DataError("A descent is drawn from traces: pass LinearClassifiers or LinearRegressors that fit has "
                             "fitted, or the trace_ of each, by name.")  # fmt: skip
         self.traces = dict(traces)
-        self.optimum = min(trace.objective.min() for trace in traces.values()) if optimum is None else optimum
+        if optimum is None:
+            optimum = _lowest(traces.values())
+        self.optimum = dict(optimum) if isinstance(optimum, Mapping) else dict.fromkeys(traces, float(optimum))
 
     @classmethod
     def from_estimator(cls, model: Any, *, optimum: float | None = None, ax: Any = None) -> DescentDisplay:
@@ -75,7 +80,9 @@ class DescentDisplay:
         traces = model.trace_
         if isinstance(traces, Trace):
             return cls({getattr(model, "solver", "objective"): traces}, optimum).plot(ax)
-        return cls({str(name): trace for name, trace in zip(model.classes_, traces, strict=True)}, optimum).plot(ax)
+        named = {str(name): trace for name, trace in zip(model.classes_, traces, strict=True)}
+        own = {name: _lowest([trace]) for name, trace in named.items()}  # each class is a problem of its own
+        return cls(named, own if optimum is None else optimum).plot(ax)
 
     @classmethod
     def from_estimators(
@@ -95,13 +102,20 @@ class DescentDisplay:
         DescentDisplay
         """
         traces: dict[str, Trace] = {}
+        problem: dict[str, Any] = {}  # which class, where there are several
         for name, model in models.items():
             found: Any = getattr(model, "trace_", None)
             if isinstance(found, list):
-                traces |= {f"{name}: {label}": trace for label, trace in zip(model.classes_, found, strict=True)}
+                own = {f"{name}: {label}": trace for label, trace in zip(model.classes_, found, strict=True)}
+                traces |= own
+                problem |= dict(zip(own, model.classes_, strict=True))
             else:
                 traces[name] = found  # what is no trace is refused there
-        return cls(traces, optimum).plot(ax)
+        if optimum is not None or not problem or not all(isinstance(trace, Trace) for trace in traces.values()):
+            return cls(traces, optimum).plot(ax)
+        alike = {own: [trace for name, trace in traces.items() if problem.get(name) == problem.get(own)]
+                 for own in traces}  # fmt: skip
+        return cls(traces, {name: _lowest(of_class) for name, of_class in alike.items()}).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
         """Draw on two given axes, or in a new figure.
@@ -132,8 +146,13 @@ class DescentDisplay:
 
     def _draw(self, ax: Any, column: str) -> None:
         for (name, trace), (colour, line, marker) in zip(self.traces.items(), _STYLES * len(self.traces), strict=False):
-            x, above = getattr(trace, column), trace.objective - self.optimum
+            x, above = getattr(trace, column), trace.objective - self.optimum[name]
             seen = (x > 0.0) & (above > 0.0)  # a logarithm has no place for the start, nor for the minimum
             (drawn,) = ax.plot(x[seen], above[seen], color=colour, ls=line, lw=1.6, marker=marker, ms=4.0,
                                markevery=max(1, seen.sum() // 30), label=literal(name))  # fmt: skip
             self.lines_[name].append(drawn)
+
+
+def _lowest(traces: Iterable[Trace]) -> float:
+    """The lowest value of F on the way."""
+    return min(float(trace.objective.min()) for trace in traces)
