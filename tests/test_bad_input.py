@@ -474,3 +474,10 @@ def test_every_error_is_ours_and_a_value_error():
     for error in (DataError, RuleError, MergeError):
         assert issubclass(error, NovikoffError)
         assert issubclass(error, ValueError)
+
+
+def test_labels_that_are_tuples_are_refused_in_words():
+    y = np.empty(4, object)
+    y[:] = [(1, 2), (3, 4), (1, 2), (3, 4)]
+    with pytest.raises(ValueError, match="The labels cannot be sorted"):
+        nk.Perceptron().fit(np.eye(4), y)

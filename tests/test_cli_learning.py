@@ -256,7 +256,7 @@ class TestBadRows:
             assert b"left out" in read_until(learning.stderr.fileno(), b"\n")
             learning.give(svm.read_bytes())
             learning.stdin.close()
-            assert b"1 rows left out" in learning.stderr.read()
+            assert b"1 row left out" in learning.stderr.read()
         assert learning.returncode == 0
 
     def test_predict_and_test_say_so(self, svm, tmp_path):
@@ -265,7 +265,7 @@ class TestBadRows:
         for command in ("predict", "test"):
             said = run(command, tmp_path / "m.nk", svm, "--bad-rows", "skip").stderr
             assert "left out: " in said
-            assert "1 rows left out." in said
+            assert "1 row left out." in said
 
 
 class TestPictures:

@@ -113,7 +113,7 @@ def test_bad_rows(svm, tmp_path):
     assert "has what was learned so far" in said
     assert StreamModel.load(tmp_path / "m.nk").ledger.examples == 300
     said = run("learn", svm, "-o", tmp_path / "m.nk", "--bad-rows", "skip").stderr
-    assert "1 rows left out" in said
+    assert "1 row left out" in said
     kept = (tmp_path / "m.nk.rejects").read_text()
     assert "1 2:oops" in kept
 

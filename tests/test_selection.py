@@ -1,14 +1,16 @@
 """nk.select: the textbook's protocol, step by step, with spies."""
 
 import sys
+import warnings
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
-from sklearn.linear_model import Ridge
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -308,3 +310,32 @@ def test_no_jobs_at_all_is_an_error():
     X, y = noisy_labels(0)
     with pytest.raises(DataError, match="n_jobs must be"):
         nk.select(nk.LinearClassifier(), {"alpha": [1e-3]}, X, y, n_jobs=0)
+
+
+def test_who_has_run_out_of_passes_is_told_of_every_kind():
+    X, y = load_digits(return_X_y=True)
+    piped = make_pipeline(StandardScaler(), LogisticRegression())
+    for model, name in ((piped, "logisticregression__max_iter"), (LogisticRegression(), "max_iter")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of the winner
+            trials = nk.select(model, {name: [3, 2000]}, X / 16.0, y).trials
+        assert [trial.converged for trial in trials] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        (lambda X, y: (X[:, :5], y), r"test has rows of \(5,\) columns, and X of \(64,\)"),
+        (lambda X, y: (X, y.astype(str)), "No label of test is one of y: '0', for example"),
+        (lambda X, y: [X, y], "test must be a pair"),
+    ],
+)
+def test_a_bad_test_set_is_found_before_the_work(test, message):
+    X, y = load_digits(return_X_y=True)
+
+    class Never(nk.Perceptron):
+        def fit(self, X, y):
+            raise AssertionError("too late")
+
+    with pytest.raises(DataError, match=message):
+        nk.select(Never(), {"rule": ["perceptron"]}, X, y, test=test(X, y))

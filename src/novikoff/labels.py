@@ -34,7 +34,9 @@ def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray
                 unknown = unknown.item() if isinstance(unknown, np.generic) else unknown
                 raise DataError(f"The label {unknown!r} in y is not one of the classes {classes.tolist()!r}.")
             found, codes = np.unique(y, return_inverse=True)
-    except TypeError as error:
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:  # the second of tuples, which numpy takes for rows
         raise _not_sortable(error) from error
     return found, codes
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from novikoff.cli.progress import say, tell_of_compiling
 from novikoff.errors import DataError
+from novikoff.texts import many
 
 if TYPE_CHECKING:
     from novikoff.online import StreamModel
@@ -124,4 +125,4 @@ class LeftOut:
             self._file.close()
         if self.count:
             where = "" if self.path is None else f"; they are in {self.path}, each with its reason"
-            say(f"{self.count:,} rows left out{where}.")
+            say(f"{many(self.count, 'row')} left out{where}.")

@@ -21,7 +21,7 @@ import scipy.linalg
 import scipy.sparse.linalg as spla
 
 from novikoff.descent.objective import DENSE_LIMIT, Objective, Place
-from novikoff.descent.settings import End, Settings, remedy, require_descent
+from novikoff.descent.settings import End, Settings, no_curvature, remedy, require_descent
 from novikoff.descent.trace import Trace
 from novikoff.errors import DivergenceError, LossError
 from novikoff.losses import Custom, HingeAtZero, Squared, is_smooth
@@ -51,8 +51,7 @@ def gradient_descent(objective: Objective, settings: Settings, trace: Trace) -> 
 def newton(objective: Objective, settings: Settings, trace: Trace) -> End:
     """Go to the minimum of the parabola that touches F here, or as far towards it as F falls."""
     if not is_smooth(objective.loss):
-        raise LossError(f"Newton's method needs a loss with a curvature, and {type(objective.loss).__name__} has none. "
-                        "Use 'squared-hinge', 'logistic' or 'squared', or solver='sgd'.")  # fmt: skip
+        raise no_curvature("Newton's method", objective.loss)
     direction = _by_factoring if objective.size <= DENSE_LIMIT else _by_conjugate_gradients
     steps = _Steps(objective, settings, 1.0)
     start = _of_a_sample(objective, settings) if settings.learning_rate == "auto" else None

@@ -11,7 +11,7 @@ from novikoff.descent.trace import Trace
 from novikoff.errors import DivergenceError, LossError
 from novikoff.losses import Custom, Loss
 
-__all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "remedy", "require_descent", "require_rate"]
+__all__ = ["LEARNING_RATES", "SOLVERS", "End", "Settings", "no_curvature", "remedy", "require_descent", "require_rate"]
 
 SOLVERS = ("gd", "newton", "sgd", "stochastic-newton")
 LEARNING_RATES = ("auto", "constant", "invscaling", "optimal", "line-search")
@@ -71,6 +71,14 @@ def remedy(loss: Loss, settings: Settings) -> str:
                 f"losses.Custom(steepness={loss.steepness:g}), and its derivative that of its function?")  # fmt: skip
     return ("Use learning_rate='auto', which fits the steps to the rows, or scale the columns "
             "(sklearn.preprocessing.StandardScaler).")  # fmt: skip
+
+
+def no_curvature(method: str, loss: Loss) -> LossError:
+    """What to say of a loss that a method of Newton's can do nothing with."""
+    what = ("pass its second derivative, losses.Custom(..., second=...)" if isinstance(loss, Custom) else
+            "use a loss that is smooth: 'squared', or for labels 'squared-hinge' or 'logistic'")  # fmt: skip
+    return LossError(f"{method} needs a loss with a curvature, and {type(loss).__name__} has none: {what}; or "
+                     "solver='sgd'.")  # fmt: skip
 
 
 def require_rate(solver: str, rate: str) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 
 from novikoff.descent.objective import DENSE_LIMIT, Objective
-from novikoff.descent.settings import End, Settings, remedy, require_descent
+from novikoff.descent.settings import End, Settings, no_curvature, remedy, require_descent
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError, DivergenceError, LossError
 from novikoff.kernels import descent
@@ -102,8 +102,7 @@ def sgd(objective: Objective, run: Run, settings: Settings, trace: Trace) -> End
 def stochastic_newton(objective: Objective, settings: Settings, trace: Trace) -> End:
     """The same with H^-1, taken at the weights that a pass begins with; at d x d numbers for each step."""
     if not is_smooth(objective.loss):
-        raise LossError(f"Stochastic Newton needs a loss with a curvature, and {type(objective.loss).__name__} has "
-                        "none. Use 'squared-hinge', 'logistic' or 'squared', or solver='sgd'.")  # fmt: skip
+        raise no_curvature("Stochastic Newton", objective.loss)
     if objective.size > DENSE_LIMIT:
         raise DataError(f"Stochastic Newton needs the inverse of a matrix of {objective.size:,} x {objective.size:,} "
                         f"numbers; for more than {DENSE_LIMIT - 1:,} columns use solver='newton', which then goes by "

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv, train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
@@ -75,7 +76,7 @@ def select(
     check_consistent_length(X, y)
     y = np.asarray(y)
     if test is not None:
-        _require_test(test)
+        _require_test(test, X, y if is_classifier(estimator) else None)
     measure = error or (_share_wrong if is_classifier(estimator) else _mean_squared)
     splits = _splits(estimator, y, validation, cv, random_state)
 
@@ -131,7 +132,7 @@ def _attempt(
         errors.append(measure(y[held_out], model.predict(_safe_indexing(X, held_out))))
         train_errors.append(measure(own_y, model.predict(own_X)))
         sizes.append(size_of(model))
-        ends.append(getattr(model, "converged_", True))
+        ends.append(_has_converged(model))
     found = float(np.mean(errors))
     says_something = len(splits) > 1 or measure is _share_wrong  # of other errors one split does not
     spread = spread_of(errors, len(splits[0][1])) if says_something else math.nan
@@ -143,10 +144,27 @@ def _tell(done: int, of: int, trial: Trial) -> None:
     print(f"[{done}/{of}] {shown(trial.parameters)}: {how}")
 
 
-def _require_test(test: Any) -> None:
+def _has_converged(model: Any) -> bool:
+    """Whether a fit has ended by itself: as novikoff says it, or by the passes that scikit-learn counts; of a pipeline
+    its last step."""
+    model = model[-1] if isinstance(model, Pipeline) else model
+    most, made = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
+    if hasattr(model, "converged_") or made is None or not isinstance(most, int) or most < 1:
+        return bool(getattr(model, "converged_", True))
+    return bool(np.max(made) < most)
+
+
+def _require_test(test: Any, X: Any, labels: np.ndarray | None) -> None:
+    """Fail now rather than after all candidates: rows as wide as those to learn from, and labels that they have."""
     if not (isinstance(test, tuple) and len(test) == 2):
         raise DataError("test must be a pair, (X, y).")
     check_consistent_length(*test)
+    widths = [np.shape(rows)[1:] if hasattr(rows, "shape") else None for rows in (X, test[0])]
+    if None not in widths and widths[0] != widths[1]:
+        raise DataError(f"test has rows of {widths[1]} columns, and X of {widths[0]}.")
+    if labels is not None and not set(labels.tolist()) & set(np.asarray(test[1]).tolist()):
+        raise DataError(f"No label of test is one of y: {np.asarray(test[1]).tolist()[0]!r}, for example, is not among "
+                        f"{np.unique(labels).tolist()[:5]!r}. Are they of the same type?")  # fmt: skip
 
 
 def _share_wrong(true: Any, predicted: Any) -> float:

@@ -135,7 +135,7 @@ class LedgerDisplay:
             if len(self.k):
                 draw(panel)
             else:
-                _say(panel, "merged runs:\nno path on record" if self.ledger.updates else "no mistakes")
+                _say(panel, "no path on record" if self.ledger.updates else "no mistakes")
         return self
 
     def _draw_norm(self, ax: Any) -> None:
