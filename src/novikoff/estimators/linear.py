@@ -57,6 +57,7 @@ default="hinge"
         "constant" is eta0, "invscaling" eta0 / sqrt(t), "optimal" 1 / (alpha (t0 + t)) as in SGDClassifier.
     eta0 : float, default=None
         The first step of "constant" and "invscaling", and of "auto" for "sgd"; None finds one that cannot overshoot.
+        "gd" and "newton" begin their line searches with it; "optimal" and "stochastic-newton" make nothing of it.
     average : bool, default=True
         Let sgd answer with the average of its weights, where the t-th weigh t [2]_: less noise for nothing.
     shuffle : bool, default=True
@@ -82,7 +83,7 @@ default="hinge"
     n_iter_ : int
         Passes of the last `fit`.
     converged_ : bool
-        Whether `tol` was reached.
+        Whether `tol` was reached; if it is None, whether all passes were made.
     ledger_ : Ledger
         Mistakes along the way, each counted before its step; of sgd with two classes.
 

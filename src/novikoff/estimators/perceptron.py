@@ -61,8 +61,8 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     random_state : int, RandomState instance or None, default=None
         For the orders "shuffled" and "random".
     classes : array-like, default=None
-        Labels known before the first example; `predict_one` then never answers None. `fit` refuses any others, a
-        stream may still bring them.
+        Labels known before the first example; with two of them `predict_one` never answers None. `fit` refuses any
+        others, a stream may still bring them.
     separator : array-like of shape (n_features,) or (n_features + 1,), default=None
         A known separator u, with its intercept first if there is one; for K classes one row for each. Learning
         does not use it: the ledger follows <w, u> and the margin of u, for pictures of the proof.
