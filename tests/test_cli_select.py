@@ -249,3 +249,17 @@ def test_rows_without_names_must_be_as_many(tmp_path):
     assert "5 columns without names" in run("predict", tmp_path / "m.nk", tmp_path / "wide.csv", code=1).output
     (tmp_path / "bare.csv").write_text("1,2\n6,7\n")
     assert len(run("predict", tmp_path / "m.nk", tmp_path / "bare.csv").stdout.split()) == 2
+
+
+def test_what_a_later_file_brings_is_known_to_the_test(tmp_path):
+    """A column of words in the second file, which in the test file happens to look like numbers."""
+
+    def write(name, n, more):
+        lines = [json.dumps({"a": k % 7, "y": "pq"[k % 2], **more(k)}) for k in range(n)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return tmp_path / name
+
+    first, second = write("a.jsonl", 60, lambda k: {}), write("b.jsonl", 60, lambda k: {"zip": ["a1", "17"][k % 2]})
+    test = write("t.jsonl", 40, lambda k: {"zip": 17})
+    said = run("select", first, second, "--target", "y", "--grid", "passes=1", "--test", test, "-o", tmp_path / "m.nk")
+    assert "errors on 40 rows" in said.stdout

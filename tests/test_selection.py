@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_digits, load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -325,9 +327,10 @@ def test_who_has_run_out_of_passes_is_told_of_every_kind():
 @pytest.mark.parametrize(
     ("test", "message"),
     [
-        (lambda X, y: (X[:, :5], y), r"test has rows of \(5,\) columns, and X of \(64,\)"),
+        (lambda X, y: (X[:, :5], y), "test has rows of 5 columns, and X of 64"),
         (lambda X, y: (X, y.astype(str)), "No label of test is one of y: '0', for example"),
         (lambda X, y: [X, y], "test must be a pair"),
+        (lambda X, y: (X[:0], y[:0]), "There are no rows to test on"),
     ],
 )
 def test_a_bad_test_set_is_found_before_the_work(test, message):
@@ -339,3 +342,22 @@ def test_a_bad_test_set_is_found_before_the_work(test, message):
 
     with pytest.raises(DataError, match=message):
         nk.select(Never(), {"rule": ["perceptron"]}, X, y, test=test(X, y))
+
+
+def test_what_may_be_a_test_set():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    chosen = make_pipeline(ColumnTransformer([("some", "passthrough", list(X.columns[:2]))]), nk.Perceptron(max_iter=5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = nk.select(chosen, {"perceptron__ties": ["positive"]}, X, y, test=(X.assign(id=range(len(X))), y))
+        assert found.test_error_ is not None
+        several = np.column_stack([y == 0, y == 1])
+        forest = DecisionTreeClassifier(random_state=0)
+        found = nk.select(forest, {"max_depth": [2]}, X, several, test=(X, several), error=lambda a, b: np.mean(a != b))
+        assert found.test_error_ < 0.2
+
+
+def test_trees_and_passes_without_a_goal_have_not_run_out():
+    X, y = load_iris(return_X_y=True)
+    for model in (HistGradientBoostingClassifier(max_iter=3), SGDClassifier(tol=None, max_iter=5)):
+        assert nk.select(model, {"random_state": [0]}, X, y).trials[0].converged

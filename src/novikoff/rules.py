@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 from novikoff.errors import RuleError
 
@@ -27,7 +28,10 @@ SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step
 
 def _as_float(rule: object, name: str) -> None:
     """Python's own number, whatever type it came in: numpy's would hand on their type to weights, step by step."""
-    object.__setattr__(rule, name, float(getattr(rule, name)))
+    value = getattr(rule, name)
+    if not isinstance(value, Real):
+        raise RuleError(f"{type(rule).__name__}: {name} must be a number, found {value!r}.")
+    object.__setattr__(rule, name, float(value))
 
 
 @dataclass(frozen=True)
@@ -52,9 +56,9 @@ class Perceptron:
     learning_rate: float = 1.0
 
     def __post_init__(self) -> None:
+        _as_float(self, "learning_rate")
         if not 0.0 < self.learning_rate <= 1e100:
             raise RuleError(f"Perceptron: learning_rate must be > 0 and at most 1e100, found {self.learning_rate!r}.")
-        _as_float(self, "learning_rate")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         return self.learning_rate if mistake else 0.0
@@ -90,9 +94,9 @@ class Margin:
     beta: float = 1.0
 
     def __post_init__(self) -> None:
+        _as_float(self, "beta")
         if not 0.0 <= self.beta < math.inf:
             raise RuleError(f"Margin: beta must be a number >= 0, found {self.beta!r}.")
-        _as_float(self, "beta")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         return 1.0 if margin <= self.beta else 0.0
@@ -133,11 +137,11 @@ class PassiveAggressive:
     variant: str = "I"
 
     def __post_init__(self) -> None:
+        _as_float(self, "C")
         if not self.C > 0.0:
             raise RuleError(f"PassiveAggressive: C must be a number > 0, found {self.C!r}.")
         if self.variant not in ("I", "II"):
             raise RuleError(f"PassiveAggressive: variant must be 'I' or 'II', found {self.variant!r}.")
-        _as_float(self, "C")
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
         loss = 1.0 - margin

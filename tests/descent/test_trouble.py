@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nk
@@ -228,3 +229,30 @@ def test_what_cannot_change_between_blocks(changed):
     with pytest.raises(DataError, match="cannot change once learning has begun"):
         model.partial_fit(X, y)
     model.fit(X, y).partial_fit(X, y)
+
+
+def test_a_loss_of_ones_own_may_fit_perfectly_or_end_at_a_kink():
+    own = losses.Custom(lambda s, y: (s - y) ** 2, lambda s, y: 2.0 * (s - y), lambda s, y: 2.0, steepness=2.0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(20, 3))
+        for solver in ("gd", "newton"):
+            model = nk.LinearRegressor(own, solver, alpha=0.0, tol=None, max_iter=200).fit(rows, rows @ [1.0, 2.0, 3.0])
+            np.testing.assert_allclose(model.coef_, [1.0, 2.0, 3.0], atol=1e-3)
+
+
+def test_the_best_place_of_a_descent_over_kinks_is_kept():
+    """Its last one may be far worse than zero weights."""
+    rows, labels = load_breast_cancer(return_X_y=True)
+    model = nk.LinearClassifier("hinge", "gd", learning_rate="constant", eta0=1e-4, max_iter=50, tol=None)
+    model.fit(rows, labels)
+    assert model.trace_.objective[-1] > 10.0 * model.trace_.objective[0]
+    losses_now = np.maximum(0.0, 1.0 - (2 * labels - 1) * model.decision_function(rows))
+    found = losses_now.mean() + 0.5 * model.alpha * (model.coef_**2).sum()
+    assert found == pytest.approx(model.trace_.objective.min())
+    assert found < 0.5
+
+
+def test_a_margin_is_not_certified_for_what_is_penalised_now():
+    model = nk.LinearClassifier("hinge", alpha=0.0, average=False).partial_fit(X, y)
+    assert model.set_params(alpha=0.1).ledger_.margin_at_most is None

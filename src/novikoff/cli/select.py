@@ -139,7 +139,7 @@ def _read_tests(files: tuple[str, ...], held: Held, options: dict[str, Any]) -> 
 
     if not files:
         return []
-    known, blocks = _taught({}, held.blocks[:1]), []  # which knows what columns hold
+    known, blocks = _taught({}, [block[:2] for block in held.blocks]), []  # which knows what columns hold
     known.target = held.target
     for file in files:
         with open_for(known, file, options) as reader:

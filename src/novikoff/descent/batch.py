@@ -139,17 +139,18 @@ def _descend(objective: Objective, settings: Settings, trace: Trace, direction: 
         trace.report(number, place)
         require_descent(objective, place, trace, settings, ended=False)
         best = place if place.value <= best.value else best
+    if not is_smooth(objective.loss) and best.value < trace.points[0][1]:
+        place = best  # a subgradient may lead up as well as down
     require_descent(objective, place, trace, settings, ended=True)
-    if is_stuck and isinstance(objective.loss, Custom) and not _is_level(place, steps.first * direction(place)):
-        raise DivergenceError(f"No step down the gradient lowers the objective, which is {place.value:.4g} after "
-                              f"{number - 1} steps. {remedy(objective.loss, settings)}")  # fmt: skip
-    place = place if is_smooth(objective.loss) else best  # a subgradient may lead up as well as down
+    if is_stuck and number == 1 and isinstance(objective.loss, Custom) and not _is_level(place, steps, direction):
+        raise DivergenceError(f"No step down the gradient lowers the objective, which is {place.value:.4g} at the "
+                              f"start. {remedy(objective.loss, settings)}")  # fmt: skip
     return End(place, number, is_stuck or place.gradient_norm <= goal or settings.tol is None)
 
 
-def _is_level(place: Place, onward: np.ndarray) -> bool:
+def _is_level(place: Place, steps: _Steps, direction: Direction) -> bool:
     """Whether F falls from here by less than a sum of many losses can show."""
-    return abs(float(place.gradient @ onward)) <= _SHOWN * abs(place.value)
+    return abs(float(place.gradient @ (steps.first * direction(place)))) <= _SHOWN * abs(place.value)
 
 
 def _by_factoring(objective: Objective, place: Place) -> np.ndarray:

@@ -16,7 +16,7 @@ from novikoff.kernels import descent
 from novikoff.losses import Custom, Loss, Squared
 from novikoff.rows import Rows
 
-__all__ = ["DENSE_LIMIT", "Objective", "Place"]
+__all__ = ["DENSE_LIMIT", "Objective", "Place", "adds_up"]
 
 DENSE_LIMIT = 2000  # columns up to which a Hessian is formed and factored: 32 megabytes, and a second
 
@@ -35,6 +35,12 @@ class Place:
     @property
     def gradient_norm(self) -> float:
         return float(scipy.linalg.norm(self.gradient, check_finite=False))  # which squares nothing that would overflow
+
+
+def adds_up(loss: Loss, alpha: float) -> bool:
+    """Whether steps lead towards their examples and nothing shrinks, so that w is a sum of examples as the perceptron's
+    is, and its length over the sum of steps bounds the margin."""
+    return not alpha and not isinstance(loss, Squared | Custom)
 
 
 class Objective:
@@ -60,12 +66,6 @@ class Objective:
         # Along the penalty of the bias F is flat, and it stays where it is if there is none.
         self.penalties = np.full(self.size, alpha)
         self.penalties[-1] = 0.0
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether steps lead towards their examples and nothing shrinks, so that w is a sum of examples as the
-        perceptron's is, and its length over the sum of steps bounds the margin."""
-        return not self.alpha and not isinstance(self.loss, Squared | Custom)
 
     def of_every(self, step: int) -> Objective:
         """The same for one row in `step`."""

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from novikoff.descent.objective import DENSE_LIMIT, Objective
+from novikoff.descent.objective import DENSE_LIMIT, Objective, adds_up
 from novikoff.descent.settings import End, Settings, no_curvature, remedy, require_descent
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError, DivergenceError, LossError
@@ -64,7 +64,7 @@ class Run:
             objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta,
             self.w, self.bias, self.sums, self.sums_bias, self.counts, self.measures,
         )  # fmt: skip
-        if not objective.adds_up:
+        if not adds_up(objective.loss, objective.alpha):
             self.measures[descent.STEP_SUM] = LOST
         if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
             raise rows.trouble_in(int(at))

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 
 from novikoff import losses, rules
 from novikoff.descent.files import KINDS
+from novikoff.descent.objective import adds_up
 from novikoff.descent.stochastic import LOST, Run
 from novikoff.errors import DataError
 from novikoff.estimators.descending import Descending, goes_on
@@ -250,7 +251,7 @@ default="hinge"
             passes=model.passes,
             radius=float(np.sqrt(run.measures[SQUARED_RADIUS])),
             norm=float(np.linalg.norm(run.last())),
-            step_sum=steps if steps < LOST else 0.0,
+            step_sum=steps if steps < LOST and adds_up(losses.resolve(self.loss), self.alpha) else 0.0,
             trace=LedgerTrace(),
             rule=rule or rules.Perceptron(),
             n_weights=model.n_features + 1,
@@ -260,12 +261,16 @@ default="hinge"
     def _rule_of(self, run: Run) -> rules.Perceptron | None:
         """The perceptron's rule, if that is what the run has followed: whatever the parameters were on the way, all of
         its steps were as long as they are now, and one was made for each mistake."""
-        if not isinstance(losses.resolve(self.loss), losses.HingeAtZero) or self.learning_rate != "constant":
+        if (
+            not isinstance(losses.resolve(self.loss), losses.HingeAtZero)
+            or self.alpha
+            or self.learning_rate != "constant"
+        ):
             return None
         steps, updates = float(run.measures[STEP_SUM]), int(run.counts[UPDATES])
         if self.eta0 is None or steps >= LOST or updates != run.counts[MISTAKES]:
             return None
-        return rules.Perceptron(self.eta0) if math.isclose(steps, self.eta0 * updates, rel_tol=1e-9) else None
+        return rules.Perceptron(self.eta0) if math.isclose(steps, self.eta0 * updates, rel_tol=1e-6) else None
 
 
 def _labels(y: Any) -> np.ndarray:

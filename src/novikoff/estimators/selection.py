@@ -149,7 +149,9 @@ def _has_converged(model: Any) -> bool:
     its last step."""
     model = model[-1] if isinstance(model, Pipeline) else model
     most, made = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
-    if hasattr(model, "converged_") or made is None or not isinstance(most, int) or most < 1:
+    counts_trees = hasattr(model, "do_early_stopping_")
+    is_told = hasattr(model, "converged_") or getattr(model, "tol", 0.0) is None or counts_trees
+    if is_told or made is None or not isinstance(most, int) or most < 1:
         return bool(getattr(model, "converged_", True))
     return bool(np.max(made) < most)
 
@@ -159,11 +161,17 @@ def _require_test(test: Any, X: Any, labels: np.ndarray | None) -> None:
     if not (isinstance(test, tuple) and len(test) == 2):
         raise DataError("test must be a pair, (X, y).")
     check_consistent_length(*test)
-    widths = [np.shape(rows)[1:] if hasattr(rows, "shape") else None for rows in (X, test[0])]
-    if None not in widths and widths[0] != widths[1]:
+    if not len(np.asarray(test[1])):
+        raise DataError("There are no rows to test on.")
+    widths = [np.shape(rows)[1] for rows in (X, test[0]) if len(getattr(rows, "shape", ())) == 2]
+    by_name = hasattr(X, "columns") and hasattr(test[0], "columns")  # of which some may be chosen by a pipeline
+    if len(set(widths)) > 1 and not by_name:
         raise DataError(f"test has rows of {widths[1]} columns, and X of {widths[0]}.")
-    if labels is not None and not set(labels.tolist()) & set(np.asarray(test[1]).tolist()):
-        raise DataError(f"No label of test is one of y: {np.asarray(test[1]).tolist()[0]!r}, for example, is not among "
+    own = np.asarray(test[1])
+    if labels is None or labels.ndim != 1 or own.ndim != 1:
+        return
+    if not set(labels.tolist()) & set(own.tolist()):
+        raise DataError(f"No label of test is one of y: {own.tolist()[0]!r}, for example, is not among "
                         f"{np.unique(labels).tolist()[:5]!r}. Are they of the same type?")  # fmt: skip
 
 

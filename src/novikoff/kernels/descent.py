@@ -117,8 +117,8 @@ def sgd_pass(
     data, indices, indptr, n_features, sqnorms, targets, order, constant, loss, steepness, alpha, schedule, eta,
     w, bias, sums, sums_bias, counts, measures,
 ):  # fmt: skip
-    """Take one step for each row in `order`, or for all as they stand if it is None, measuring those that have not
-    been; return how many were taken before a row or a slope that is no number.
+    """Take one step for each row in `order`, a permutation, or for all as they stand if it is None, measuring those
+    that have not been; return how many were taken before a row or a slope that is no number.
 
     The weights are scale * w. Their average with weights 1, 2, 3, ... is (average_scale * w - sums) / average_total,
     and needs no work where nothing is added: what is added to w at time t is missing from the average before.

@@ -59,6 +59,8 @@ class DescentDisplay:
         self.traces = dict(traces)
         if optimum is None:
             optimum = _lowest(traces.values())
+        if isinstance(optimum, Mapping) and not optimum.keys() >= traces.keys():
+            raise DataError(f"optimum must name all traces: {', '.join(map(repr, traces))}.")
         self.optimum = dict(optimum) if isinstance(optimum, Mapping) else dict.fromkeys(traces, float(optimum))
 
     @classmethod
