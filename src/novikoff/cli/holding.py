@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,16 +31,21 @@ class Held:
     def __len__(self) -> int:
         return sum(len(block) for block in self.blocks)
 
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Those of all rows, as words."""
+        return _labels_of(self.blocks)
+
     def require_classes(self) -> None:
         """There is something to choose between."""
-        known = np.unique(_labels_of(self.blocks)).tolist()
+        known = np.unique(self.labels).tolist()
         if len(known) < 2:
             raise DataError(f"{self.blocks[0].source}: every row has the label {known[0]!r}: there is nothing to tell "
                             "apart. Is this the column of the labels? --target names another.")  # fmt: skip
 
     def warn_of_order(self) -> None:
         """Say so if the rows stand in an order that is bad to learn in."""
-        labels = _labels_of(self.blocks)
+        labels = self.labels
         if len(labels) > 20 and int((labels[1:] != labels[:-1]).sum()) == len(np.unique(labels)) - 1:
             say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
 

@@ -142,8 +142,7 @@ def multiclass_pass(
     position = start
     while position < stop:
         i = row_at(order, position)
-        if order is not None:
-            tell_memory(data, indices, indptr, n_features, sqnorms, codes, order, position, stop, 0)
+        tell_memory(data, indices, indptr, n_features, sqnorms, codes, order, position, stop, 0)
         if sqnorms[i] < 0.0:
             q = row_squared_norm(data, indices, indptr, i, n_features)
             if not q <= LARGEST:
