@@ -387,3 +387,54 @@ def test_two_runs_agree():
     assert one.separator.tolist() == two.separator.tolist()
     assert [w.rows.tolist() for w in one.witnesses] == [w.rows.tolist() for w in two.witnesses]
     assert one.shares == two.shares
+
+
+# -- units
+
+
+def _small_problem(seed, n=10, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (n, d)).astype(float)
+    return X, np.append([0, 1], rng.integers(0, 2, n - 2))
+
+
+@pytest.mark.parametrize("exponent", [*range(-1000, 471, 105), 470, 600, 900])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_bounds_do_not_depend_on_the_unit(exponent, form, fit_intercept):
+    """In any unit, the same half-space up to that unit; or a clear word if squares do not fit into doubles."""
+    for seed in range(3):
+        X, y = _small_problem(seed)
+        scaled = form(np.ldexp(X, exponent))
+        if exponent > 470:
+            with pytest.raises(nk.errors.DataError, match="too large"):
+                nk.fewest_errors(scaled, y, fit_intercept=fit_intercept)
+            continue
+        plain = nk.fewest_errors(X, y, fit_intercept=fit_intercept)
+        found = nk.fewest_errors(scaled, y, fit_intercept=fit_intercept)
+        found.verify(scaled, y)
+        assert plain.is_exact
+        assert (found.lower, found.upper) == (plain.lower, plain.upper)
+        np.testing.assert_array_equal(found.rows_wrong, plain.rows_wrong)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("what", ["columns", "rows", "both", "all"])
+def test_units_may_be_anything(what, fit_intercept):
+    """1e-272 and 1e78 were too much for a norm. Positive multiples of rows are on the same side without a constant."""
+    rng = np.random.default_rng(3)
+    for seed in range(12):
+        X, y = _small_problem(seed)
+        n, d = X.shape
+        factors = {
+            "columns": np.ldexp(1.0, rng.integers(-900, 450, d)),
+            "rows": np.ldexp(1.0, rng.integers(-900, 450, (n, 1))),
+            "both": np.ldexp(1.0, rng.integers(-450, 220, d)) * np.ldexp(1.0, rng.integers(-450, 220, (n, 1))),
+            "all": 10.0 ** rng.integers(-290, 140),
+        }[what]
+        found = nk.fewest_errors(X * factors, y, fit_intercept=fit_intercept)
+        found.verify(X * factors, y)
+        assert found.is_exact
+        if what == "columns" or not fit_intercept:
+            plain = nk.fewest_errors(X, y, fit_intercept=fit_intercept)
+            assert what == "all" or (found.lower, found.upper) == (plain.lower, plain.upper)

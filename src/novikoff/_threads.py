@@ -4,12 +4,48 @@ from __future__ import annotations
 
 import itertools
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from threading import RLock
+from typing import Any
 
-__all__ = ["at_most", "share"]
+__all__ = ["Lock", "at_most", "share"]
+
+_locks: weakref.WeakSet[Lock] = weakref.WeakSet()  # of the process
+_ReentrantLock: Any = type(RLock())  # threading.RLock is a function
+
+
+class Lock(_ReentrantLock):  # type: ignore[misc]
+    """A lock that a thread may take again while it has it. Copies of an object that has one get locks of their own,
+    also by way of pickle. After a fork a lock is free in the child if another thread held it, as the child has none.
+    """
+
+    def __init__(self) -> None:
+        _locks.add(self)
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether this thread has it."""
+        return bool(self._is_owned())
+
+    def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
+        return Lock, ()
+
+
+def _free_locks_of_others() -> None:
+    for lock in list(_locks):
+        if lock.acquire(blocking=False):
+            lock.release()
+        else:
+            lock._at_fork_reinit()
+
+
+if hasattr(os, "register_at_fork"):  # not on every system
+    os.register_at_fork(after_in_child=_free_locks_of_others)
+
 
 _limits: list[int] = []  # those in force, in the whole process
 

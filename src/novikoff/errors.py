@@ -7,6 +7,7 @@
     ├── DivergenceError      (ArithmeticError)   a descent that went up: its steps are too long
     ├── MergeError           (ValueError)   states that do not belong together
     ├── CertificateError     (ValueError)   a claim about data that is false
+    ├── ReentryError         (RuntimeError) a call on a learner from within another call on it
     └── ModelFileError       (ValueError)   a file that holds no whole model, or a model that no file can hold
 
 Each class is also the built-in that callers would catch. The message says what is wrong, where, what was
@@ -23,6 +24,7 @@ __all__ = [
     "MergeError",
     "ModelFileError",
     "NovikoffError",
+    "ReentryError",
     "RuleError",
 ]
 
@@ -57,3 +59,7 @@ class CertificateError(NovikoffError, ValueError):
 
 class ModelFileError(NovikoffError, ValueError):
     """A model file is missing, cut short, damaged, foreign or too new; or a model holds what no file can keep."""
+
+
+class ReentryError(NovikoffError, RuntimeError):
+    """A learner was called from within another call on it, or copied by a fork while another thread changed it."""

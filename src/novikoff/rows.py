@@ -1,9 +1,10 @@
 """Rows: what a user passes, validated once, in the form the kernels read.
 
-Dense rows are a C-ordered 2-D array, sparse rows the three arrays of a CSR matrix without a column twice in a row; both
-in float32 or float64. Data already in such a form is not copied. Whether the values are numbers is
-found out while the squared norms are measured, which learning needs anyway: in one go by `require_numbers`, or by the
-kernels as they meet each row.
+Dense rows are a C-ordered 2-D array, sparse rows the three arrays of a CSR matrix without a column twice in a row (see
+duplicates.py for what a repeated column means); both in float32 or float64. Data already in such a form is not copied:
+while Rows are in use, nobody may write to the arrays they were made of. Every index of a sparse matrix is checked first
+(sparse.py). Whether the values are numbers is found out while the squared norms are measured, which learning needs
+anyway: in one go by `require_numbers`, or by the kernels as they meet each row.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff._memory import keep_memory
+from novikoff.arrays import as_floats, writable
 from novikoff.errors import DataError
 from novikoff.kernels import rows as of_rows
+from novikoff.sparse import checked_csr
 
-__all__ = ["Rows", "names_of", "rows_of_dicts", "writable"]
-
-_FLOATS = (np.float32, np.float64)
+__all__ = ["Rows", "joined_names", "names_of", "rows_of_dicts", "writable"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,21 +61,14 @@ class Rows:
         if X.ndim != 2:
             raise DataError(f"Expected a 2-D array of rows, found {X.ndim} dimension(s). "
                             "Reshape one row with X.reshape(1, -1), one column with X.reshape(-1, 1).")  # fmt: skip
-        X = writable(np.ascontiguousarray(_as_floats(X)))
+        X = writable(np.ascontiguousarray(as_floats(X)))
         return cls(X, None, None, X.shape[1], _or_unmeasured(squared_norms, X.shape[0]), names, are_numbers)
 
     @classmethod
     def _of_sparse(cls, X: Any, names: Iterable[str] | None, squared_norms: np.ndarray | None) -> Rows:
-        if X.ndim != 2:
-            raise DataError(f"Expected a 2-D sparse matrix of rows, found {X.ndim} dimension(s).")
-        csr = X.tocsr()
-        if csr.indptr[0] != 0 or csr.indptr[-1] > len(csr.data) or (np.diff(csr.indptr) < 0).any():
-            raise DataError("Input X is a corrupt CSR matrix: its row pointers do not rise from 0 to its size.")
-        if not csr.has_canonical_format:
-            csr = csr.copy() if csr is X else csr
-            csr.sum_duplicates()
-        data, indices, indptr = map(writable, (_as_floats(csr.data), csr.indices, csr.indptr))
-        return cls(data, indices, indptr, csr.shape[1], _or_unmeasured(squared_norms, csr.shape[0]), names)
+        csr = checked_csr(X).summed()
+        norms = _or_unmeasured(squared_norms, csr.shape[0])
+        return cls(csr.data, csr.indices, csr.indptr, csr.shape[1], norms, names)
 
     @classmethod
     def distinct(
@@ -141,10 +135,6 @@ class Rows:
         else:
             lo, hi = self.indptr[row], self.indptr[row + 1]
             values, columns = self.data[lo:hi], self.indices[lo:hi]
-            outside = columns[(columns < 0) | (columns >= self.n_features)]
-            if outside.size:
-                return DataError(f"Input X is a corrupt CSR matrix: row {row} has column index {outside[0]}, "
-                                 f"outside 0..{self.n_features - 1}.")  # fmt: skip
         for test, found in ((np.isnan, "NaN"), (np.isinf, "infinity")):
             at = np.flatnonzero(test(values))
             if at.size:
@@ -171,6 +161,20 @@ def names_of(dicts: Sequence[Mapping[str, float]], known: Mapping[str, int]) -> 
         for name in x:
             names.setdefault(name, len(names))
     return names
+
+
+def joined_names(names: list[str], known: Mapping[str, int], csr: Any) -> tuple[dict[str, int], sp.csr_array | None]:
+    """The vocabulary with these names of columns, and the rows if their columns change places for it, else None.
+
+    The names begin with those that were known when the rows were made. If others have been met since, they stay.
+    """
+    if names[: len(known)] == list(known):
+        return {name: at for at, name in enumerate(names)}, None
+    vocabulary = dict(known)
+    places = np.array([vocabulary.setdefault(name, len(vocabulary)) for name in names], np.int32)
+    moved = sp.csr_array((csr.data, places[csr.indices], csr.indptr), shape=(csr.shape[0], len(vocabulary)))
+    moved.sort_indices()
+    return vocabulary, moved
 
 
 def rows_of_dicts(dicts: Sequence[Mapping[str, float]], vocabulary: Mapping[str, int]) -> Rows:
@@ -216,33 +220,6 @@ def not_a_number(name: str, value: Any, where: str = "") -> DataError:
         return DataError(f"Input X contains NaN: {where}feature {name!r}. Leave the feature out if it is missing.")
     return DataError(f"Input X contains infinity or a value too large for dtype('float64') once squared: "
                      f"{where}feature {name!r} is {value!r}.")  # fmt: skip
-
-
-def _as_floats(values: np.ndarray) -> np.ndarray:
-    if values.dtype in _FLOATS and values.dtype.isnative:
-        return values
-    if values.dtype.kind == "c":
-        raise DataError("Complex data not supported: a half-space needs real numbers. "
-                        "Pass X.real and X.imag as separate columns.")  # fmt: skip
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"Expected numbers, found dtype {values.dtype}: {error}.") from error
-
-
-class _Unlocked:
-    """The memory of a read-only array, offered as if it could be written to."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.owner = array
-        interface = array.__array_interface__
-        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
-
-
-def writable(array: np.ndarray) -> np.ndarray:
-    """A view that numba takes for writable. Kernels never write to rows, but for read-only ones, such as the memory
-    maps that joblib hands to its workers, numba would compile everything again."""
-    return array if array.flags.writeable or not array.size else np.asarray(_Unlocked(array))
 
 
 def _or_unmeasured(squared_norms: np.ndarray | None, n: int) -> np.ndarray:

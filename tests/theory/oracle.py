@@ -121,13 +121,33 @@ def holds(certificate, X, y):
         (certificate.question.fit_intercept or not certificate.intercept)
         and separator_holds(asked, w, certificate.margin_lower)
         and support_holds(Z, signs, certificate.support, certificate.multipliers, certificate.margin_upper)
+        and sums_to_one(certificate.multipliers)
         and radius_holds(asked, certificate.radius)
+        and length_holds(w, certificate)
     )
+
+
+ROUNDING = Fraction(1, 2**40)  # more than rounding may cause for a few columns, less than any forgery here
+
+
+def sums_to_one(multipliers):
+    total = sum(exact(multipliers))
+    return total == 1 or (np.asarray(multipliers).dtype.kind == "f" and abs(total - 1) < ROUNDING)
+
+
+def length_holds(w, certificate):
+    """Of length 1, or if it is made of Fractions between the two margins."""
+    squared = dot(w, w)
+    if certificate.separator.dtype.kind == "f" and isinstance(certificate.intercept, float):
+        return abs(squared - 1) < ROUNDING
+    return Fraction(certificate.margin_lower) ** 2 <= squared <= Fraction(certificate.margin_upper) ** 2
 
 
 def witness_holds(Z, signs, rows, multipliers):
     return (
         _are_rows(rows, signs)
+        and all(Fraction(m).denominator == 1 for m in multipliers)
+        and math.gcd(*(int(m) for m in multipliers)) == 1
         and 0 < len(rows) == len(multipliers) <= len(Z[0]) + 1
         and all(m > 0 for m in multipliers)
         and not any(combined([Fraction(m) for m in multipliers], [Z[row] for row in rows]))
@@ -149,7 +169,9 @@ def support_holds(Z, signs, rows, multipliers, margin):
 
 
 def radius_holds(Z, radius):
-    return radius >= 0 and all(dot(z, z) <= Fraction(radius) ** 2 for z in Z)
+    longest, squared = max(dot(z, z) for z in Z), Fraction(radius) ** 2
+    is_least = longest >= Fraction(math.nextafter(radius, 0.0)) ** 2
+    return radius >= 0 and longest <= squared and (longest >= squared * (1 - ROUNDING) or is_least)
 
 
 def _are_rows(rows, signs):

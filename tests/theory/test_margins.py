@@ -1,6 +1,7 @@
 """Margins against the formula, and what is no hyperplane."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -156,3 +157,39 @@ def test_weights_that_are_no_numbers(w):
 def test_bad_data(rows, y, match):
     with pytest.raises(DataError, match=match):
         nk.margin([1.0, 2.0], rows, y)
+
+
+def exact_sign(w, x, sign, b):
+    total = sum(Fraction(v) * Fraction(u) for v, u in zip(w, x, strict=True)) + Fraction(b or 0.0)
+    return sign * ((total > 0) - (total < 0))
+
+
+@pytest.mark.parametrize("form", list(FORMATS))
+@pytest.mark.parametrize("exponent", [-1070, -600, -40, 0, 300, 900])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_sign_is_exact_near_the_plane(form, exponent, intercept):
+    """Rows that are on the plane but for the last bit of their last entry; a tenth of them exactly on it."""
+    rng = np.random.default_rng(abs(exponent) + intercept)
+    w = rng.normal(size=5) * 2.0 ** rng.integers(-30, 30, 5)
+    X = rng.normal(size=(400, 5)) * 2.0 ** rng.integers(-30, 30, (400, 5))
+    b = float(rng.normal()) if intercept else None
+    X[:, -1] = -(X[:, :-1] @ w[:-1] + (b or 0.0)) / w[-1]
+    X[::3, -1] = np.nextafter(X[::3, -1], np.inf)
+    X[::10] = 0.0 if b is None else X[::10]
+    X = X.astype(np.float32).astype(float) if form == "float32" else X
+    y = rng.choice([-1, 1], 400)
+    y[:2] = -1, 1
+    with np.errstate(under="ignore"):
+        w = np.ldexp(w, exponent)
+    b = None if b is None else math.ldexp(b, exponent)
+    found = nk.margins(w, FORMATS[form](X), y, intercept=b)
+    expected = [exact_sign(w, x, sign, b) for x, sign in zip(X.tolist(), y.tolist(), strict=True)]
+    assert np.sign(found).tolist() == expected
+
+
+def test_a_distance_that_no_double_holds_keeps_its_sign():
+    """1e-200 * 1e-200 is 0 as a double."""
+    X = [[1e-200, 1.0], [-1e-200, 1.0], [0.0, 1.0]]
+    found = nk.margins([1e-200, 1.0], np.array(X) * [1.0, 0.0], [1, 1, 1])
+    assert found.tolist() == [math.ulp(0.0), -math.ulp(0.0), 0.0]
+    assert nk.margin([1e-200, 1.0], np.array(X[:1]) * [1.0, 0.0], [1]) > 0.0

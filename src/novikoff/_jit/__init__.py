@@ -12,8 +12,12 @@ parallel    never: its thread layer aborts when two threads enter it at once.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -22,7 +26,7 @@ import numba
 from llvmlite.binding import get_host_cpu_features
 from numba.core import event
 
-_is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 _FLAGS: dict[str, Any] = {
     "nogil": True,
     "fastmath": {"reassoc", "contract"},
@@ -44,10 +48,100 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = numba.njit(cache=True, **_FLAGS)(function)
     except RuntimeError:
         # numba found no folder it may write to (read-only install, no home): compile in every process instead.
-        return numba.njit(**_FLAGS)(function)
-    if _is_compiling:
+        return _compiled_apart(numba.njit(**_FLAGS)(function))
+    if is_compiling:
         check_files_behind(function, compiled._cache)
+    return _compiled_apart(compiled)
+
+
+def _compiled_apart(compiled: Any) -> Any:
+    if is_compiling:
+        compiled._compile_for_args = out_of_reach_of_signals(compiled._compile_for_args)
     return compiled
+
+
+def out_of_reach_of_signals(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have the main thread wait for another one to call a function: only there Python handles signals.
+
+    A KeyboardInterrupt while numba compiles, or reads what it has compiled from the disk, may leave its registries by
+    half, and every later attempt fails until the process ends ("generator raised StopIteration"). An interrupt of who
+    waits does no harm: the function is called to its end.
+    """
+
+    def compile_without_collecting(*args: Any, **kwargs: Any) -> Any:
+        with _collector_paused():
+            return function(*args, **kwargs)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return compile_without_collecting(*args, **kwargs)
+        thread = _Call(lambda: compile_without_collecting(*args, **kwargs))
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter is about to end and starts no threads any more
+            return compile_without_collecting(*args, **kwargs)
+        thread.join()
+        if thread.error is not None:
+            raise thread.error
+        return thread.result
+
+    return call
+
+
+_pausing = threading.Lock()
+_n_pausing = 0
+_was_collecting = False
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the garbage collector while any thread compiles.
+
+    A thread that compiles holds numba's global lock. If the collector runs in it, a finalizer may wait for a thread
+    that waits for this lock (a reader for its workers), or for a lock of the thread that waits for the compiler.
+    """
+    global _n_pausing, _was_collecting
+    with _pausing:
+        if _n_pausing == 0:
+            _was_collecting = gc.isenabled()
+            gc.disable()
+        _n_pausing += 1
+    try:
+        yield
+    finally:
+        with _pausing:
+            _n_pausing -= 1
+            if _n_pausing == 0 and _was_collecting:
+                gc.enable()
+
+
+def _stop_pausing() -> None:
+    """Collect again in a forked process: it has none of the threads that were compiling."""
+    global _pausing, _n_pausing
+    _pausing = threading.Lock()
+    if _n_pausing and _was_collecting:
+        gc.enable()
+    _n_pausing = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stop_pausing)
+
+
+class _Call(threading.Thread):
+    """Calls a function, and keeps what it returns or raises."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        super().__init__(name="novikoff compiles")
+        self._function, self.result = function, None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.result = self._function()
+        except BaseException as error:
+            self.error = error
 
 
 def check_files_behind(function: Callable[..., Any], cache: Any) -> None:
@@ -94,7 +188,7 @@ def part_to_the_letter(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _uncounted(compiled: Any) -> Any:
-    if _is_compiling:
+    if is_compiling:
         compiled.targetoptions["_nrt"] = False
     return compiled
 
@@ -126,7 +220,7 @@ def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Cal
 
 def compile_here(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile for this process only, with our flags; for functions that are the user's."""
-    return numba.njit(**_FLAGS)(_python_source(function))
+    return _compiled_apart(numba.njit(**_FLAGS)(_python_source(function)))
 
 
 def _python_source(function: Any) -> FunctionType:

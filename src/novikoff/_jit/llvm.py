@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-__all__ = ["INDEX", "Array", "Writer", "in_llvm", "word_in_llvm", "writes"]
+__all__ = ["INDEX", "Array", "Writer", "call_at", "in_llvm", "word_in_llvm", "writes"]
 
 INDEX = ir.IntType(64)
 
@@ -184,3 +184,19 @@ class Writer:
         form = ir.FunctionType(ir.VoidType(), [each.type for each in arguments])
         function = cgutils.get_or_insert_function(self._builder.module, form, name)  # type: ignore[no-untyped-call]
         self._builder.call(function, arguments)
+
+
+def _call_at(typing: Any, table: Any, place: Any, one: Any, other: Any) -> Any:
+    """Call a C function of two doubles: that at this place of a table of addresses, itself given by its address."""
+
+    def generate(context: Any, builder: Any, types_: Any, values: Any) -> Any:
+        double, (start, index, *arguments) = ir.DoubleType(), values
+        addresses = builder.inttoptr(start, INDEX.as_pointer())
+        address = builder.load(builder.gep(addresses, [index]))
+        function = builder.inttoptr(address, ir.FunctionType(double, [double, double]).as_pointer())
+        return builder.call(function, arguments)
+
+    return types.float64(types.int64, types.int64, types.float64, types.float64), generate
+
+
+call_at: Any = intrinsic(_call_at)

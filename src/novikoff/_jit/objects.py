@@ -5,13 +5,15 @@ long as it takes to look up nine names. A `builtin` is called as `len` is. It ge
 Python's C interface about them, and returns the address of one, or 0 for an exception.
 
 That an object begins with the count of its references and its type, and a float goes on with its value, is so in
-CPython with its lock, and only there: `AVAILABLE`.
+CPython with its lock, and only there: `AVAILABLE`. Builds without the lock have other objects, and other threads would
+come in between.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import sysconfig
 from collections.abc import Callable
 from functools import cached_property
 from inspect import signature
@@ -23,18 +25,19 @@ from numba.core import types
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from novikoff._jit import check_files_behind
+from novikoff._jit import check_files_behind, out_of_reach_of_signals
 
 __all__ = [
-    "AVAILABLE", "Builtin", "address_of", "bytearray_memory", "carray", "dict_get", "dict_next", "dict_set",
-    "float_of_int", "forget_failure", "has_failed", "has_failed_with", "new_float", "real_at", "release", "retain",
-    "size_of_int", "tuple_get", "word_at",
+    "AVAILABLE", "Builtin", "address_of", "allocate", "bytearray_memory", "carray", "dict_get", "dict_next", "dict_set",
+    "dict_size", "fail_for_memory", "float_of_int", "forget_failure", "free", "has_failed", "has_failed_with",
+    "new_float", "put_word", "real_at", "release", "retain", "size_of_int", "tuple_get", "word_at",
 ]  # fmt: skip
 
 carray: Any = numba.carray  # type: ignore[attr-defined]
 
 AVAILABLE = (
     sys.implementation.name == "cpython"
+    and not sysconfig.get_config_var("Py_GIL_DISABLED")
     and (object.__basicsize__, float.__basicsize__) == (16, 24)
     and not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 )
@@ -78,7 +81,7 @@ class Builtin:
         if cached:
             compiled.enable_caching()
             check_files_behind(self._function, compiled._cache)
-        compiled.compile()
+        out_of_reach_of_signals(compiled.compile)()
         return compiled
 
 
@@ -107,6 +110,7 @@ _object, _size, _double = types.intp, types.intp, types.float64
 dict_next = _interface("PyDict_Next", types.intc, _object, _size, _size, _size)  # writes position, key, value
 dict_get = _interface("PyDict_GetItemWithError", _object, _object, _object)  # 0 if there is none
 dict_set = _interface("PyDict_SetItem", types.intc, _object, _object, _object)  # -1 for an exception
+dict_size = _interface("PyDict_Size", _size, _object)
 tuple_get = _interface("PyTuple_GetItem", _object, _object, _size)
 bytearray_memory = _interface("PyByteArray_AsString", types.voidptr, _object)
 new_float = _interface("PyFloat_FromDouble", _object, _double)  # ours to release; 0 for an exception
@@ -117,6 +121,9 @@ release = _interface("Py_DecRef", types.void, _object)
 has_failed = _interface("PyErr_Occurred", _object)
 has_failed_with = _interface("PyErr_ExceptionMatches", types.intc, _object)
 forget_failure = _interface("PyErr_Clear", types.void)
+fail_for_memory = _interface("PyErr_NoMemory", _object)
+allocate = _interface("PyMem_Malloc", types.intp, _size)  # 0 if there is no memory
+free = _interface("PyMem_Free", types.void, types.intp)
 
 
 def _reader(kind: Any, returned: Any) -> Any:
@@ -131,6 +138,17 @@ def _reader(kind: Any, returned: Any) -> Any:
 
 word_at = _reader(ir.IntType(64), types.int64)  # the whole number in memory at an address
 real_at = _reader(ir.DoubleType(), types.float64)  # the double there
+
+
+def _put_word(typing: Any, address: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, kinds: Any, values: Any) -> Any:
+        builder.store(values[1], builder.inttoptr(values[0], ir.IntType(64).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+put_word: Any = intrinsic(_put_word)  # write a whole number to memory at an address
 
 
 def _address_of(typing: Any, memory: Any) -> Any:

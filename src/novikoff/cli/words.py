@@ -116,8 +116,9 @@ class Report:
         proof = f"{names} {'proves' if len(rows) == 1 else 'prove'} it"
         if self._are_twins(found):
             one, other = (self.table.y[row] for row in rows)
-            self.say(f"NOT SEPARABLE{_aside(found)}. {names} are identical, but one is labelled {one} and the other "
-                     f"{other}: no rule whatever, linear or not, can get both right.", "bold red")  # fmt: skip
+            self.say(f"NOT SEPARABLE{_aside(found)}. {names} are identical in double precision, but one is labelled "
+                     f"{one} and the other {other}: no rule on these numbers, linear or not, can get both right.",
+                     "bold red")  # fmt: skip
             self._count_clashes(found)
         elif len(rows) == 1:
             self.say(f"NOT SEPARABLE{_aside(found)}. {proof}: it is all zeros, and without an intercept every "

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from novikoff import losses
 from novikoff._jit import compile_here, rebuild
+from novikoff._jit.llvm import call_at
+from novikoff._jit.users import Compilations, Pointers
 from novikoff.errors import LossError
 from novikoff.kernels import descent
 
@@ -35,13 +37,25 @@ class Loops:
     curvatures: Callable[..., Any] = descent.curvatures
 
 
-@lru_cache(maxsize=64)
+_of_loss: Compilations[Loops] = Compilations()
+
+
 def compiled(loss: losses.Loss) -> Loops:
     """The loops for a loss."""
     if not isinstance(loss, losses.Custom):
         return Loops(_CODES[type(loss)])
-    value, slope = _of_users(loss.function), _of_users(loss.derivative)
-    curvature = _of_users(loss.second) if loss.second is not None else slope  # which is never asked for
+    functions = [each for each in (loss.function, loss.derivative, loss.second) if each is not None]
+    found = _of_loss.find(functions, lambda: _loops_for([_of_users(each) for each in functions]))
+    if found is not None:
+        return found
+    pointers = Pointers(functions)
+    called = {name: pointers.within(loop) for name, loop in vars(_loops_for_pointers()).items() if name != "code"}
+    return Loops(pointers.address, **called)
+
+
+def _loops_for(functions: list[Callable[[float, float], float]]) -> Loops:
+    """The loops with a user's functions in them: value, slope and, if there is one, curvature."""
+    value, slope, curvature = functions if len(functions) == 3 else (*functions, functions[1])  # which is not asked for
 
     def loss_value(code, s, y):  # type: ignore[no-untyped-def]
         return value(s, y)
@@ -52,12 +66,32 @@ def compiled(loss: losses.Loss) -> Loops:
     def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
         return curvature(s, y)
 
+    return _rebuilt(loss_value, loss_slope, loss_curvature)
+
+
+@cache
+def _loops_for_pointers() -> Loops:
+    """The loops that call functions by their addresses; that of the table of them takes the place of the code."""
+
+    def loss_value(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 0, s, y)
+
+    def loss_slope(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 1, s, y)
+
+    def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 2, s, y)
+
+    return _rebuilt(loss_value, loss_slope, loss_curvature)
+
+
+def _rebuilt(value: Callable[..., float], slope: Callable[..., float], curvature: Callable[..., float]) -> Loops:
     return Loops(
-        sgd_pass=rebuild(descent.sgd_pass, loss_slope=loss_slope),
-        stochastic_newton_pass=rebuild(descent.stochastic_newton_pass, loss_slope=loss_slope),
-        gradient=rebuild(descent.gradient, loss_value=loss_value, loss_slope=loss_slope),
-        along=rebuild(descent.along, loss_value=loss_value, loss_slope=loss_slope),
-        curvatures=rebuild(descent.curvatures, loss_curvature=loss_curvature),
+        sgd_pass=rebuild(descent.sgd_pass, loss_slope=slope),
+        stochastic_newton_pass=rebuild(descent.stochastic_newton_pass, loss_slope=slope),
+        gradient=rebuild(descent.gradient, loss_value=value, loss_slope=slope),
+        along=rebuild(descent.along, loss_value=value, loss_slope=slope),
+        curvatures=rebuild(descent.curvatures, loss_curvature=curvature),
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff._jit import rebuild
+from novikoff._jit.users import Compilations
 from novikoff.errors import DataError, RuleError
 from novikoff.gram.points import Points
 from novikoff.gram.products import powers_of_dots
@@ -83,7 +84,7 @@ class Potential:
     def is_positive(self) -> bool:
         """Whether K is an inner product of some feature space, so that the theorems speak of it."""
         if self.name == "poly":
-            return self.gamma >= 0.0 and self.coef0 >= 0.0 and float(self.degree).is_integer()
+            return min(self.gamma, self.coef0, self.degree) >= 0.0 and float(self.degree).is_integer()
         return self.name != "sigmoid"
 
     def block(self, A: Points, B: Points) -> np.ndarray:
@@ -190,11 +191,9 @@ class UsersPotential:
 
     def _try_to_compile(self, A: np.ndarray) -> Callable[..., None] | None:
         try:
-            pairs = rebuild(gram.pairs, pair=self.function)
-            pairs(A[:1], A[:1], np.empty((1, 1)))
+            return _of_users.find([self.function], lambda: _pairs_for(self.function, A))
         except Exception:  # numba has many ways to say that it does not know something; Python knows
             return None
-        return pairs
 
     def _looped(self, A: Any, B: Any) -> np.ndarray:
         found = np.empty((len(A), len(B)))
@@ -202,6 +201,16 @@ class UsersPotential:
             for j, z in enumerate(B):
                 found[i, j] = _number(self.function(x, z), self.function)
         return found
+
+
+_of_users: Compilations[Callable[..., None]] = Compilations()
+
+
+def _pairs_for(function: Callable[[Any, Any], Any], A: np.ndarray) -> Callable[..., None]:
+    """The loop over pairs of rows with a user's function in it, compiled and tried on such a row."""
+    pairs = rebuild(gram.pairs, pair=function)
+    pairs(A[:1], A[:1], np.empty((1, 1)))
+    return pairs
 
 
 def resolve(

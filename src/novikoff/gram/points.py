@@ -123,6 +123,13 @@ class Growing:
     def values(self) -> np.ndarray:
         return self._room[: self.size]
 
+    def branch(self) -> Growing:
+        """An array that goes on from this one, in the same memory: this one does not change. Of several branches only
+        one may be used."""
+        other = Growing(self._room)
+        other.size = self.size
+        return other
+
     def extend(self, more: np.ndarray) -> None:
         end = self.size + len(more)
         if end > len(self._room):
@@ -177,14 +184,18 @@ class Support:
             self._width = min(self._width, points.width)
             self._dense.extend(points.data)
 
-    def first(self, size: int) -> Support:
-        """The first rows alone."""
-        if size == len(self):
-            return self
-        if size == 0:
-            return Support()
-        found = self.points.take(np.arange(size))
-        return Support(Points(found.data.copy(), found.width, found.is_kernel))
+    def branch(self) -> Support:
+        """Rows that go on from these, which do not change; see `Growing.branch`."""
+        return self._with(self._dense.branch() if self._dense is not None else None)
+
+    def copy(self) -> Support:
+        """The same rows; neither changes when more are added to the other."""
+        return self._with(Growing(self._dense.values) if self._dense is not None else None)
+
+    def _with(self, dense: Growing | None) -> Support:
+        other = Support()
+        other._dense, other._sparse, other.kind, other._width = dense, list(self._sparse), self.kind, self._width
+        return other
 
 
 def _widened(block: Any, columns: int) -> Any:

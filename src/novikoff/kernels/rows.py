@@ -105,8 +105,7 @@ def row_add_twice(data, indices, indptr, i, tau, w, age, sums):
 
 @part
 def row_squared_norm(data, indices, indptr, i, n_features):
-    """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows; NaN too
-    if a CSR row (its indices rise, or are sound anyway: see rows.py) leaves the matrix."""
+    """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows."""
     if data.ndim == 2:
         q = 0.0
         for j in range(n_features):
@@ -114,14 +113,7 @@ def row_squared_norm(data, indices, indptr, i, n_features):
             q += v * v
         return q
     else:
-        lo, hi = indptr[i], indptr[i + 1]
-        return sparse_squared_norm(data, lo, hi) if within(indices, lo, hi, n_features) else np.nan
-
-
-@part
-def within(indices, lo, hi, n_features):
-    """Whether the columns at lo..hi-1, which rise or are sound, are columns of the matrix."""
-    return lo >= hi or (indices[lo] >= 0 and indices[hi - 1] < n_features)
+        return sparse_squared_norm(data, indptr[i], indptr[i + 1])
 
 
 @part_in_order
@@ -158,8 +150,7 @@ def row_look(data, indices, indptr, i, w):
     if data.ndim == 2:
         return row_dot(data, indices, indptr, i, w), row_squared_norm(data, indices, indptr, i, w.shape[0])
     else:
-        lo, hi = indptr[i], indptr[i + 1]
-        return sparse_look(data, indices, lo, hi, w) if within(indices, lo, hi, w.shape[0]) else (0.0, np.nan)
+        return sparse_look(data, indices, indptr[i], indptr[i + 1], w)
 
 
 @part_in_order

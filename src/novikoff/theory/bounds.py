@@ -33,15 +33,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from novikoff.errors import DataError
+from novikoff.errors import CertificateError, DataError
 from novikoff.labels import encode
 from novikoff.readable import Readable
-from novikoff.theory.certificates import Certificate, Separable, Verdicts
+from novikoff.theory import bound_checker, checker
+from novikoff.theory.certificates import Certificate, Question, Separable, Verdicts, readable
 from novikoff.theory.hinges import UP, Account, Descent, FreundSchapire, Hinge, Problem
 from novikoff.theory.points import Points
 from novikoff.theory.separability import certify, names_of, read_data
@@ -68,15 +69,23 @@ class MistakeBound(Readable):
     radius : float
         R, the longest row, the constant coordinate included (rounded up).
     u, intercept : ndarray, float
-        The direction that gives this bound, of length 1 together with its intercept; zeros if no direction gives
-        less than one mistake for each row.
+        The direction that gives this bound, of length 1 together with its intercept, to rounding; zeros if no direction
+        gives less than one mistake for each row. For "novikoff" exact Fractions, of any length, where the margin is too
+        thin for doubles.
     margin : float or None
         gamma, what u is asked to attain; None if u is zero. v = u / gamma.
     loss : float
         |h|_2 of the rows that fall short of it for "freund-schapire", |h|_1 for "hinge", else 0; rounded up.
+    weights : ndarray of shape (n_rows,)
+        The weights alpha >= 0 of the rows that prove `lower`; Fractions where u is made of them.
     n_rows : int
+    question : Question
+        Which label is on the positive side, and whether rows have a constant coordinate.
+    certificate : Separable or Inseparable
+        Whether the rows can be separated; with the sides as here, or the other way round.
     candidates : mapping
-        The best of each theorem, by name; "novikoff" only where the data are separable.
+        The best of each theorem, by name; "novikoff" only where the data are separable, by a margin that has a finite
+        bound in doubles. Candidates have none themselves.
     """
 
     theorem: str
@@ -88,7 +97,10 @@ class MistakeBound(Readable):
     intercept: float
     margin: float | None
     loss: float
+    weights: np.ndarray
     n_rows: int
+    question: Question
+    certificate: Certificate
     candidates: Mapping[str, MistakeBound] = field(default_factory=dict)
 
     @property
@@ -105,6 +117,64 @@ class MistakeBound(Readable):
         """The same as `loss`, for the unit vector u: Freund and Schapire's D, with (R + D)^2 / gamma^2."""
         return None if self.margin is None else self.margin * self.loss
 
+    def verify(self, X: Any, y: Any) -> None:
+        """Check every field against the data in exact arithmetic; CertificateError if what it says is false.
+
+        Shares no code with the search that found the bound, but for reading the arrays of sparse matrices.
+        """
+        X, y = readable(X), np.asarray(y)
+        signs = self.question.checked_signs(y)
+        if X.shape != (self.n_rows, len(self.u)) or len(signs) != self.n_rows:
+            found = f"X has shape {X.shape}, y {len(signs)} labels"
+            raise CertificateError(f"The bound speaks of {self.n_rows} rows with {len(self.u)} features; {found}.")
+        self._check_certificate(X, y, signs)
+        if self.candidates:
+            self._check_candidates()
+        for bound in self.candidates.values() or [self]:
+            bound._check(X, signs)
+
+    def _check_certificate(self, X: Any, y: np.ndarray, signs: np.ndarray) -> None:
+        about = self.certificate.question
+        self.certificate.verify(X, y)
+        agreement = int((checker.sides(y, about.positive, about.negative, about.one_against_rest) * signs).sum())
+        same_terms = about.fit_intercept == self.question.fit_intercept and about.kernel is self.question.kernel is None
+        if abs(agreement) != self.n_rows or not same_terms:
+            raise CertificateError("The certificate of the bound answers another question.")
+
+    def _check_candidates(self) -> None:
+        """They are about the same, one for each theorem that says something, and this is the best of them."""
+        for name, bound in self.candidates.items():
+            if bound.theorem != name or bound.candidates or bound.n_rows != self.n_rows:
+                raise CertificateError(f"The candidate {name!r} is about something else.")
+            if bound.question != self.question or bound.certificate is not self.certificate:
+                raise CertificateError(f"The candidate {name!r} answers another question.")
+        certificate = self.certificate
+        is_finite = isinstance(certificate, Separable) and 2.0 * certificate.mistake_bound < math.inf
+        expected = ({"novikoff"} if is_finite else set()) | {"freund-schapire", "hinge"}
+        if not expected <= set(self.candidates) <= set(_FORMULAS):
+            raise CertificateError(f"The candidates are {sorted(self.candidates)}, and should be {sorted(expected)}.")
+        ordered = [self.candidates[name] for name in _FORMULAS if name in self.candidates]
+        best = min(ordered, key=lambda bound: bound.mistakes)  # the first of equals
+        if not _are_same(self, best):
+            raise CertificateError("The bound is not the best of its candidates.")
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        """The numbers of one theorem."""
+        constant = self.question.constant
+        if self.theorem not in _FORMULAS or self.passes != ("any" if self.theorem == "novikoff" else 1):
+            raise CertificateError(f"The theorem {self.theorem!r} says nothing about {self.passes!r} passes.")
+        if not constant and self.intercept:
+            raise CertificateError("A bound has no intercept where rows have no constant coordinate.")
+        if not self.lower <= self.value:
+            raise CertificateError(f"No bound of {self.value!r} can be proved if the best is {self.lower!r}.")
+        direction = np.append(self.u, self.intercept)
+        if direction.any() and direction.dtype.kind == "f":
+            checker.check_length(self.u, self.intercept, 1.0, 1.0)
+        checker.check_radius(X, signs, self.radius, constant)
+        bound_checker.check_value(X, signs, self.theorem, self.value, self.radius, self.u, self.intercept, self.margin,
+                                  self.loss, constant)  # fmt: skip
+        bound_checker.check_lower(X, signs, self.theorem, self.lower, self.radius, self.weights, constant)
+
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("radius R", f"{self.radius:.6g}")]
         if self.margin is None:
@@ -114,7 +184,8 @@ class MistakeBound(Readable):
         if self.loss:
             lines.append((_LOSSES[self.theorem], f"{self.loss:.6g}"))
         known = {name: candidate._summary() for name, candidate in self.candidates.items()}
-        return lines + [(name, known.get(name, "not separable")) for name in _FORMULAS if known]
+        lacking = "no finite bound" if self.certificate else "not separable"
+        return lines + [(name, known.get(name, lacking)) for name in _FORMULAS if known]
 
     def _summary(self) -> str:
         passes = "any passes" if self.passes == "any" else "one pass"
@@ -141,7 +212,7 @@ def mistake_bound(
     positive: Any = None,
     certificate: Certificate | Verdicts | None = None,
 ) -> MistakeBound:
-    """The tightest of the known bounds on the mistakes of a perceptron on these rows, whatever their order.
+    """The smallest of three bounds on the mistakes of a perceptron on these rows, whatever their order.
 
     The perceptron starts at w = 0 and adds y * x whenever y <w, x> <= 0. For every v, with p = R |v| and
     h_i = max(0, 1 - y_i <v, x_i>), its mistakes in one pass are at most (p + |h|_2)^2 (Freund and Schapire) and
@@ -189,17 +260,18 @@ def mistake_bound(
     6.76
     """
     rows, labels = read_data(X, y)
-    points = Points(rows, _signs(labels, positive), 1.0 if fit_intercept else 0.0)
+    question = _question(labels, fit_intercept, positive)
+    points = Points(rows, question.signs(labels), question.constant)
     if certificate is None:
         certificate = certify(rows, labels, fit_intercept=fit_intercept, positive=positive)
-    certificate, side = _about(certificate, points, labels, positive)
+    answer, side = _about(certificate, points, labels, positive)
     problem = Problem(points)
     found = {}
     separator = None
-    if isinstance(certificate, Separable) and certificate.margin:
-        novikoff = _novikoff(problem, certificate, side)
+    if isinstance(answer, Separable) and answer.margin:
+        novikoff = _novikoff(problem, answer, side, question)
         if novikoff.value < math.inf:
-            found["novikoff"], separator = novikoff, certificate
+            found["novikoff"], separator = novikoff, answer
     v = np.zeros(problem.size)
     for theorem in (FreundSchapire(), Hinge()):
         account = Account(theorem, problem, v)
@@ -207,22 +279,22 @@ def mistake_bound(
             _offer_certificate(account, separator, side)
         if not account.is_settled:
             Descent(theorem, problem, v).improve(account)
-        found[theorem.name], v = _bound(account), account.v
+        found[theorem.name], v = _bound(account, question, answer), account.v
     best = min(found.values(), key=lambda bound: bound.mistakes)  # the first of equals
     return replace(best, candidates=found)
 
 
-def _signs(y: np.ndarray, positive: Any) -> np.ndarray:
-    """+1 for the positive class, the larger of two if none is named, and -1 for the rest."""
-    classes, codes = encode(y)
+def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+    """The positive class, the larger of two if none is named, against the rest."""
+    names = names_of(encode(y)[0])
     if positive is not None:
-        if positive not in names_of(classes):
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {names_of(classes)!r}.")
-        return np.where(y == positive, 1, -1)
-    if len(classes) > 2:
-        raise DataError(f"A mistake bound speaks of two classes, y has {len(classes)}. Pass positive=, the class to "
+        if positive not in names:
+            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
+        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(y))
+    if len(names) > 2:
+        raise DataError(f"A mistake bound speaks of two classes, y has {len(names)}. Pass positive=, the class to "
                         "set against all others.")  # fmt: skip
-    return np.where(codes == len(classes) - 1, 1, -1)
+    return Question(names[-1], names[0] if len(names) == 2 else None, fit_intercept, n_asked=len(y))
 
 
 def _about(certificate: Certificate | Verdicts, points: Points, y: np.ndarray, positive: Any) -> tuple[Any, int]:
@@ -246,20 +318,39 @@ def _about(certificate: Certificate | Verdicts, points: Points, y: np.ndarray, p
 
 
 def _may_hold(certificate: Certificate, points: Points, side: int) -> bool:
-    """Whether doubles find nothing wrong with a separator: it may come from other data."""
+    """Whether a separator is one of these data: it may come from others."""
     if not isinstance(certificate, Separable):
         return True
-    v = _separator(certificate, side)
-    return bool((points.margins(v) + points.rounding(v) >= certificate.margin * np.linalg.norm(v)).all())
+    w, bias, margin = side * certificate.separator, side * certificate.intercept, certificate.margin_lower
+    try:
+        checker.check_separator(points.rows.matrix, points.signs, w, bias, margin, points.constant)
+    except CertificateError:
+        return False
+    return True
 
 
-def _novikoff(problem: Problem, certificate: Separable, side: int) -> MistakeBound:
-    v = _separator(certificate, side)
-    u = v / (np.linalg.norm(v) or 1.0)
+def _novikoff(problem: Problem, certificate: Separable, side: int, question: Question) -> MistakeBound:
     # A product overflows to inf, a power would raise.
     ratio, best = problem.radius / certificate.margin, problem.radius / certificate.margin_upper
     return MistakeBound("novikoff", ratio * ratio * UP, best * best * (1.0 - problem.rounding), "any", problem.radius,
-                        u[:-1], float(u[-1]), certificate.margin, 0.0, len(problem.points))  # fmt: skip
+                        side * certificate.separator, side * certificate.intercept, certificate.margin, 0.0,
+                        _support_weights(certificate), len(problem.points), question, certificate)  # fmt: skip
+
+
+def _support_weights(certificate: Separable) -> np.ndarray:
+    """The multipliers of the support, doubles or Fractions, as weights of all rows."""
+    alpha = np.zeros(certificate.n_rows, certificate.multipliers.dtype)
+    alpha[certificate.support] = certificate.multipliers
+    return alpha
+
+
+def _are_same(one: MistakeBound, other: MistakeBound) -> bool:
+    """Whether all fields but the candidates are the same."""
+    return all(
+        np.array_equal(getattr(one, name.name), getattr(other, name.name))
+        for name in fields(MistakeBound)
+        if name.name not in ("candidates", "certificate", "question")
+    )
 
 
 def _separator(certificate: Separable, side: int) -> np.ndarray:
@@ -271,14 +362,13 @@ def _offer_certificate(account: Account, certificate: Separable, side: int) -> N
     """The separator makes every h zero; its support proves how good this is."""
     with np.errstate(over="ignore"):
         account.offer(_separator(certificate, side) / certificate.margin)
-    alpha = np.zeros(certificate.n_rows)
-    alpha[certificate.support] = certificate.multipliers
-    account.offer_weights(alpha)
+    account.offer_weights(_support_weights(certificate).astype(float))
 
 
-def _bound(account: Account) -> MistakeBound:
+def _bound(account: Account, question: Question, certificate: Certificate) -> MistakeBound:
     length = math.hypot(*account.v)
     u, margin = (account.v / length, 1.0 / length) if length else (account.v, None)
     problem = account.problem
     return MistakeBound(account.theorem.name, account.value, min(account.lower, account.value), 1, problem.radius,
-                        u[:-1], float(u[-1]), margin, account.loss, len(problem.points))  # fmt: skip
+                        u[:-1], float(u[-1]), margin, account.loss, account.weights, len(problem.points), question,
+                        certificate)  # fmt: skip

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from novikoff.errors import CertificateError
 from novikoff.gram import Potential, UsersPotential, are_objects, kernel_matrix, points_of
 from novikoff.readable import Readable
-from novikoff.theory import checker, dual_checker
+from novikoff.sparse import checked_csr
+from novikoff.theory import checked_values, checker, dual_checker
+from novikoff.theory.reading import require_doubles
 
-__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts"]
+__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts", "readable"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Question:
     negative: Any = None
     fit_intercept: bool = True
     one_against_rest: bool = False
-    n_asked: int | None = None  # rows that it speaks of, once it has been asked
+    n_asked: int | None = None  # rows that it speaks of; None before it has been asked
     kernel: Potential | UsersPotential | None = None  # whose feature space it speaks of; its intercept is in there
 
     @property
@@ -43,6 +47,19 @@ class Question:
         y = np.asarray(y)
         negative = y != self.positive if self.one_against_rest else y == self.negative
         return (y == self.positive).astype(np.int64) - negative
+
+    def checked_signs(self, y: np.ndarray) -> np.ndarray:
+        """The signs again, by the checker; a CertificateError if the question does not fit the labels, or itself."""
+        if self.one_against_rest and self.negative is not None:
+            raise CertificateError(f"A question against the rest names no negative label, as {self.negative!r}.")
+        if self.kernel is not None and self.kernel.constant != bool(self.fit_intercept):
+            given = f"fit_intercept={self.fit_intercept}"
+            raise CertificateError(f"{given} does not go with a kernel whose constant is {self.kernel.constant!r}.")
+        signs = checker.sides(y, self.positive, self.negative, self.one_against_rest)
+        if np.count_nonzero(signs) != self.n_asked:
+            found = f"{np.count_nonzero(signs)} of these have such labels"
+            raise CertificateError(f"The certificate speaks of {self.n_asked} rows ({self}); {found}.")
+        return signs
 
     def __str__(self) -> str:
         if self.one_against_rest:
@@ -58,23 +75,25 @@ class Certificate(Readable):
     question: Question
     n_rows: int
     n_features: int
+    in_feature_space: ClassVar[bool | None] = False  # None if it may be
 
     def verify(self, X: Any, y: Any) -> None:
-        """Check every claim against the data in exact arithmetic; CertificateError if one is false.
+        """Check every field against the data in exact arithmetic; CertificateError if what it says is false.
 
-        Shares no code with the search that found the certificate.
+        Shares no code with the search that found the certificate, with two exceptions: the arrays of sparse matrices
+        are read by the code that reads them for learning, and the values of a kernel that is a function of one's own
+        come from calling it as the search does, and are taken as given.
         """
         y, question = np.asarray(y), self.question
+        if self.in_feature_space not in (None, question.kernel is not None):
+            raise CertificateError(f"{type(self).__name__} does not go with the kernel {question.kernel}.")
         is_table = question.kernel is None or not are_objects(X)
-        X = checker.plain(X) if is_table else X
-        signs = checker.sides(y, question.positive, question.negative, question.one_against_rest)
-        shape = X.shape if is_table else (len(X), self.n_features)
+        X = readable(X) if is_table else X
+        shape = X.shape if is_table else (len(X), 0)
+        signs = question.checked_signs(y)
         if shape != (self.n_rows, self.n_features) or len(signs) != self.n_rows:
             raise CertificateError(f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
                                    f"X has shape {shape}, y {len(signs)} labels.")  # fmt: skip
-        if question.n_asked is not None and np.count_nonzero(signs) != question.n_asked:
-            raise CertificateError(f"The certificate speaks of {question.n_asked} rows ({question}); "
-                                   f"{np.count_nonzero(signs)} of these have such labels.")  # fmt: skip
         self._check(X if question.kernel is None else _products(X, question.kernel), signs)
 
     @abstractmethod
@@ -93,16 +112,18 @@ class Separable(Certificate):
     Attributes
     ----------
     separator, intercept : ndarray, float
-        w*, of length 1 together with its bias: y <w*, x> >= margin for every row. Where the margin is too thin for
-        doubles, exact Fractions of the nearest point itself, whose length is the margin.
+        w*, of length 1 together with its bias, to rounding: y <w*, x> >= margin_lower |w*| for every row. Where the
+        margin is too thin for doubles, exact Fractions of the nearest point itself, whose length is from margin_lower
+        to margin_upper.
     margin_lower, margin_upper : float
         What is proved of the margin gamma of the data: the separator attains `margin_lower` (a Fraction if no double
-        is small enough), and the point
-        sum multipliers * y * x of the support rows is `margin_upper` away from 0, so that no separator does better.
+        is small enough) or more, and the point sum multipliers * y * x of the support rows is no further from 0 than
+        `margin_upper`, so that no separator does better.
     support, multipliers : ndarray
-        Rows nearest to the boundary, and weights that sum to 1.
+        The rows of that point, and weights >= 0 that sum to 1, to rounding. If the two margins meet, these rows are
+        nearest to the boundary.
     radius : float
-        R, the longest row, the constant coordinate included.
+        R, the length of the longest row, the constant coordinate included, rounded up.
     """
 
     question: Question
@@ -121,8 +142,9 @@ class Separable(Certificate):
 
     @property
     def margin(self) -> float:
-        """gamma, as far as it is proved: the margin that the separator attains."""
-        return float(self.margin_lower)
+        """gamma, as far as it is proved: the margin that the separator attains, rounded down to a double."""
+        nearest = float(self.margin_lower)
+        return nearest if Fraction(nearest) <= self.margin_lower else math.nextafter(nearest, 0.0)
 
     @property
     def mistake_bound(self) -> float:
@@ -143,8 +165,10 @@ class Separable(Certificate):
     def _check(self, X: Any, signs: np.ndarray) -> None:
         constant = self.question.constant
         checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper, constant)
+        checker.check_shares(self.multipliers)
         checker.check_radius(X, signs, self.radius, constant)
         checker.check_separator(X, signs, self.separator, self.intercept, self.margin_lower, constant)
+        checker.check_length(self.separator, self.intercept, self.margin_lower, self.margin_upper)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
@@ -157,16 +181,24 @@ class Separable(Certificate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelSeparable(Separable):
-    """The same in the feature space of a kernel, where rows have the inner products K(x, z).
+    """A function of a kernel's feature space, where rows have the inner products K(x, z), with every row on its side.
+
+    Of "linear" and "poly", "rbf", "laplacian" and "hamming" it speaks exactly. A precomputed matrix, or the values of a
+    function of one's own, it takes as given: then `verify` checks that the matrix is positive semi-definite, exactly on
+    the rows of `support` and `separator`, and to rounding on all rows asked about.
 
     Attributes
     ----------
     separator : ndarray of shape (n_rows,)
         f = sum separator[i] K(x_i, .) has length 1, to rounding, and y f(x) >= margin_lower |f| for every row asked
-        about. `intercept` is 0: a constant is part of the kernel.
+        about. Where the margin is too thin for doubles, Fractions, and |f| is from margin_lower to margin_upper.
+    intercept : float
+        0: a constant is part of the kernel.
     margin_lower, margin_upper, support, multipliers, radius
         As in `Separable`, of feature space; R^2 is the largest K(x, x).
     """
+
+    in_feature_space = True
 
     def _lines(self) -> list[tuple[str, str]]:
         (name, _), *others = super()._lines()
@@ -182,9 +214,15 @@ class KernelSeparable(Separable):
         return np.array(self.separator[used].astype(float) @ products)
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
+        if self.intercept != 0:
+            raise CertificateError(f"In feature space there is no intercept but 0; found {self.intercept!r}.")
+        checker.require_rows(self.support, signs)
+        X.require_positive(np.flatnonzero(signs), np.concatenate([self.support, np.flatnonzero(self.separator)]))
         dual_checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper)
+        checker.check_shares(self.multipliers)
         dual_checker.check_radius(X, signs, self.radius)
         dual_checker.check_separator(X, signs, self.separator, self.margin_lower)
+        dual_checker.check_length(X, signs, self.separator, self.margin_lower, self.margin_upper)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,7 +235,7 @@ class Inseparable(Certificate):
     Attributes
     ----------
     rows : ndarray
-        At most d + 1 of them, d the dimension with the constant coordinate.
+        At most d + 1 of them, d the dimension with the constant coordinate; in feature space as many as it takes.
     multipliers : tuple of Fraction
         Whole numbers without a common factor.
     """
@@ -207,6 +245,7 @@ class Inseparable(Certificate):
     multipliers: tuple[Fraction, ...]
     n_rows: int
     n_features: int
+    in_feature_space = None
 
     def __bool__(self) -> bool:
         return False
@@ -218,7 +257,10 @@ class Inseparable(Certificate):
         return np.array([float(m / total) for m in self.multipliers])
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
+        checker.check_whole(self.multipliers)
         if self.question.kernel is not None:
+            checker.require_rows(self.rows, signs)
+            X.require_positive(np.flatnonzero(signs), self.rows)
             dual_checker.check_witness(X, signs, self.rows, self.multipliers)
         else:
             checker.check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
@@ -261,19 +303,50 @@ class Verdicts(Readable, Mapping[Any, Certificate]):
         return all(map(bool, self.against_rest.values()))
 
     def verify(self, X: Any, y: Any) -> None:
-        """Check every certificate against the data in exact arithmetic."""
+        """Check that there is one certificate for each class of y and each pair of them, and every one of these against
+        the data in exact arithmetic."""
+        self.check_questions(np.asarray(y))
         for certificate in self.values():
             certificate.verify(X, y)
+
+    def check_questions(self, y: np.ndarray) -> None:
+        """Raise a CertificateError unless each class of y, and each pair, has the certificate that answers about it."""
+        counts = [np.count_nonzero(checker.sides(y, name, None, False)) for name in self.against_rest]
+        if not all(counts) or sum(counts) != len(y):
+            raise CertificateError(
+                f"The certificates speak of classes {list(self.against_rest)!r}, which y does not have."
+            )
+        first = next(iter(self.values())).question
+        expected = {}
+        for name in self.against_rest:
+            expected[name] = replace(first, positive=name, negative=None, one_against_rest=True)
+        for one, other in combinations(self.against_rest, 2):
+            key = (one, other) if (one, other) in self.pairs else (other, one)
+            expected[key] = replace(first, positive=key[1], negative=key[0], one_against_rest=False)
+        found = {key: replace(proof.question, n_asked=first.n_asked) for key, proof in self.items()}
+        if found != expected:
+            raise CertificateError("A certificate of a class, or of a pair, is missing or answers another question.")
 
     def _lines(self) -> list[tuple[str, str]]:
         return [(str(certificate.question), _verdict(certificate)) for certificate in self.values()]
 
 
-def _products(X: Any, function: Potential | UsersPotential) -> dual_checker.Products:
-    """Kernel values for the checker: its own where they are polynomials, else as computed."""
-    if function.polynomial is not None:
-        return dual_checker.Polynomial(X, *function.polynomial)
-    return dual_checker.Matrix(kernel_matrix(X, function))
+def readable(X: Any) -> np.ndarray | sp.csr_array:
+    """Rows as the checker reads them; a DataError if the arrays of a sparse matrix do not fit together, or if rounding
+    to doubles would change a number.
+
+    This is what the checker shares with all other readers: the arrays of any sparse matrix, checked, as those of a CSR
+    matrix with the same entries in the same order. What they mean it finds out by itself.
+    """
+    require_doubles(X)
+    return checker.plain(checked_csr(X).matrix if sp.issparse(X) else X)
+
+
+def _products(X: Any, function: Potential | UsersPotential) -> checked_values.Products:
+    """Kernel values for the checker: it computes those of a name itself, and takes those of a user's as given."""
+    if isinstance(function, UsersPotential):
+        return checked_values.Matrix(kernel_matrix(X, function))
+    return checked_values.of_name(X, function.name, function.degree, function.gamma, function.coef0, function.constant)
 
 
 def _verdict(certificate: Certificate) -> str:

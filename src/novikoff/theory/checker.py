@@ -7,7 +7,8 @@ computed by n products in any order is off by at most
     n u / (1 - n u) * sum |w_j x_j| + n * 2^-1074,      u = 2^-53
 
 (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1), and only rows nearer to the claimed margin
-than that are computed again in integers.
+than that are computed again in integers. Here n is the number of products that are really added, and the sum that of
+their sizes: `plain` replaces sparse rows that name a column twice by rows that do not, and all checks read those.
 """
 
 from __future__ import annotations
@@ -27,13 +28,18 @@ __all__ = [
     "WORK",
     "as_exact",
     "as_integers",
+    "blocks",
     "check_error_count",
     "check_fewest",
+    "check_length",
     "check_radius",
     "check_separator",
+    "check_shares",
     "check_support",
+    "check_whole",
     "check_witness",
     "check_wrong",
+    "dense_part",
     "plain",
     "proportional",
     "require_rows",
@@ -92,21 +98,75 @@ def check_support(
 
 
 def check_radius(X: Any, signs: np.ndarray, radius: float, constant: float) -> None:
-    """|x| <= radius for every row with a sign, the constant coordinate included."""
+    """|x| <= radius for every row with a sign, the constant coordinate included; and for one row it is no less, but for
+    rounding: |x|^2 >= (1 - 8 (d + 8) 2^-52) radius^2, or |x| is no less than the next double below."""
     (most,) = as_exact([radius])
     if most < 0:
         raise CertificateError(f"A radius is not negative, as {radius!r} is.")
-    limit, near = most**2 - Fraction(constant), float(radius) * float(radius) * (1.0 - 4.0 * _UNIT)
-    for rows, block in _blocks(X, signs):
+    below = Fraction(math.nextafter(most, 0.0)) ** 2
+    limit = most**2 - Fraction(constant)
+    least = min(most**2 * (1 - _few_units(X.shape[1])), below) - Fraction(constant)
+    # Squares below 2^-900 may have lost everything, and all rows are computed exactly.
+    near = float(radius) * float(radius) * (1.0 - 4.0 * _UNIT) if most**2 > Fraction(1, 2**900) else 0.0
+    is_reached, longest, its_row = False, -1.0, None
+    for rows, block in blocks(X, signs):
         rounding = 1.0 + 2.0 * _UNIT * (block.shape[1] + 4)
         with np.errstate(over="ignore", invalid="ignore"):
-            squared = (_squared_lengths(block) + constant) * rounding + block.shape[1] * 2.0**-1074
+            lengths = _squared_lengths(block)
+            squared = (lengths + constant) * rounding + block.shape[1] * 2.0**-1074
         at = np.flatnonzero(~(squared < near))
-        if at.size:
-            numbers, scale = as_integers(_used(block[at])[0])
-            for row, exact in zip(rows[at], (numbers * numbers).sum(axis=1), strict=True):
-                if int(exact) * Fraction(4) ** scale > limit:
-                    raise CertificateError(f"Row {row} is longer than the radius {radius!r}.")
+        for row, exact in zip(rows[at], _exact_squares(block[at]), strict=True):
+            if exact > limit:
+                raise CertificateError(f"Row {row} is longer than the radius {radius!r}.")
+            is_reached = is_reached or exact >= least
+        if lengths.max() > longest:
+            longest, its_row = lengths.max(), block[[int(lengths.argmax())]]
+    if not is_reached and (its_row is None or _exact_squares(its_row)[0] < least):
+        raise CertificateError(f"No row is as long as the radius {radius!r}.")
+
+
+def _exact_squares(block: Any) -> list[Fraction]:
+    """|x|^2 of each row."""
+    if not block.shape[0]:
+        return []
+    numbers, scale = as_integers(dense_part(block)[0])
+    unit = Fraction(4) ** scale
+    return [int(total) * unit for total in (numbers * numbers).sum(axis=1)]
+
+
+def _few_units(size: int) -> Fraction:
+    """What rounding may make of a sum of so many squares, as a fraction of it, in whatever order it was formed."""
+    return Fraction(8 * (size + 8), 2**52)
+
+
+def check_length(w: Any, bias: Any, lower: float | Fraction, upper: float) -> None:
+    """|w| = 1 but for rounding, the bias included; or, if it is made of exact Fractions, lower <= |w| <= upper."""
+    weights = np.append(w, bias)
+    if weights.dtype.kind == "f":
+        units = _few_units(len(weights))
+        least, most = 1 - units, 1 + units
+        (squared,) = _exact_squares(weights[None].astype(np.float64))
+    else:
+        least, most = (margin**2 for margin in as_exact([lower, upper]))
+        squared = sum((value * value for value in as_exact(weights)), Fraction(0))
+    if not least <= squared <= most:
+        expected = "1" if weights.dtype.kind == "f" else f"from {lower!r} to {upper!r}"
+        raise CertificateError(f"The separator has the length {float(squared) ** 0.5!r}, not {expected}.")
+
+
+def check_shares(multipliers: Any) -> None:
+    """They sum to 1: exactly if they are Fractions, or else but for rounding."""
+    total = sum(as_exact(multipliers), Fraction(0))
+    slack = _few_units(len(multipliers)) if np.asarray(multipliers).dtype.kind == "f" else Fraction(0)
+    if abs(total - 1) > slack:
+        raise CertificateError(f"The multipliers of the support sum to {float(total)!r}, not to 1.")
+
+
+def check_whole(multipliers: Sequence[Fraction]) -> None:
+    """Whole numbers without a common factor."""
+    exact = as_exact(multipliers)
+    if any(value.denominator != 1 for value in exact) or math.gcd(*(value.numerator for value in exact)) != 1:
+        raise CertificateError("The multipliers of a witness should be whole numbers without a common factor.")
 
 
 def check_error_count(
@@ -128,8 +188,8 @@ def check_wrong(X: Any, signs: np.ndarray, w: np.ndarray, bias: float, wrong: np
     listed = np.zeros_like(signs)
     listed[wrong] = signs[wrong]
     weights = _whole_weights(X, w, bias, constant)
-    for rows, block in _blocks(X, listed):
-        used, columns = _used(block)
+    for rows, block in blocks(X, listed):
+        used, columns = dense_part(block)
         numbers, _ = as_integers(np.hstack([used, np.full((len(rows), 1), constant)]))
         scores = (numbers @ weights[np.append(columns, len(w))]) * signs[rows].astype(int).astype(object)
         if (scores > 0).any():
@@ -261,7 +321,7 @@ def _count(X: Any, signs: np.ndarray, wanted: set[bytes], constant: float) -> di
     """How many rows there are of each of these points."""
     copies = dict.fromkeys(wanted, 0)
     if wanted:
-        for rows, block in _blocks(X, signs):
+        for rows, block in blocks(X, signs):
             for key in _keys(block, signs[rows], constant):
                 if key in copies:
                     copies[key] += 1
@@ -305,7 +365,7 @@ def _near(
     weights = np.array([v / (1 << top) for v in exact_weights.tolist()])
     needed = _above(squared / 4**top)
     unit, tiny = 2.0 * _UNIT * (len(weights) + 3), len(weights) * 2.0**-1000
-    for rows, block in _blocks(X, signs):
+    for rows, block in blocks(X, signs):
         with np.errstate(over="ignore", invalid="ignore"):
             scores = signs[rows] * (block @ weights[:-1] + weights[-1]) - needed
             # Cauchy and Schwarz bound the rounding cheaply; the few rows this cannot clear are bounded term by term.
@@ -317,7 +377,7 @@ def _near(
             at = at[~(scores[at] - unit * terms > lost[at] + unit * needed)]
         for start in range(0, at.size, _FEW):
             some = at[start : start + _FEW]
-            near, columns = _used(block[some])
+            near, columns = dense_part(block[some])
             yield (
                 rows[some],
                 np.hstack([near, np.full((some.size, 1), constant)]),
@@ -337,11 +397,53 @@ def sides(y: np.ndarray, positive: Any, negative: Any, against_rest: bool) -> np
 
 
 def plain(X: Any) -> np.ndarray | sp.csr_array:
-    """Whatever holds rows of numbers, as an array or a CSR array."""
-    return sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    """Rows of real numbers as an array, or as a CSR array that has no cell twice.
+
+    A cell that a sparse matrix has more than once means the sum of its entries, added in the order in which they are
+    stored: as float32 if the matrix is of float32, otherwise as doubles.
+    """
+    found: Any = X if sp.issparse(X) else np.asarray(X)
+    if found.dtype.kind == "c":
+        raise CertificateError("Certificates speak of real numbers; X is complex.")
+    if not sp.issparse(found):
+        return np.asarray(found)
+    if found.format == "csr":
+        found = _sound(found)
+        if _rises(found):
+            return found
+    return _summed(found.tocoo())
 
 
-def _blocks(X: Any, signs: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
+def _sound(X: Any) -> sp.csr_array:
+    """A CSR matrix whose arrays fit together; SciPy follows indices out of memory if they do not."""
+    try:
+        found = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+        found.check_format(full_check=True)
+    except ValueError as error:
+        raise CertificateError(f"X is a corrupt CSR matrix: {error}.") from error
+    return found
+
+
+def _rises(X: sp.csr_array) -> bool:
+    """Whether the columns of every row rise, so that none is there twice. Flags of the matrix may be out of date."""
+    starts = np.zeros(len(X.indices) + 1, bool)
+    starts[X.indptr] = True
+    return bool((starts[1:-1] | (X.indices[1:] > X.indices[:-1])).all())
+
+
+def _summed(entries: sp.coo_array) -> sp.csr_array:
+    """One entry for each cell: the sum of all that it has, in the order in which they come."""
+    values = entries.data if entries.data.dtype == np.float32 else entries.data.astype(np.float64)
+    order = np.lexsort((entries.col, entries.row))  # stable
+    cells = np.stack([entries.row[order], entries.col[order]])
+    is_new = np.append(True, (cells[:, 1:] != cells[:, :-1]).any(axis=0))[: len(order)]
+    sums = np.zeros(int(is_new.sum()), values.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.add.at(sums, np.cumsum(is_new) - 1, values[order])  # one after the other
+    return sp.csr_array((sums, tuple(cells[:, is_new])), shape=entries.shape)
+
+
+def blocks(X: Any, signs: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
     """The rows that have a sign, as doubles, a block at a time."""
     chosen = np.flatnonzero(signs)
     step = len(chosen) if sp.issparse(X) else max(1, _BLOCK // max(1, X.shape[1]))
@@ -355,7 +457,7 @@ def _squared_lengths(block: Any) -> np.ndarray:
     return block.multiply(block).sum(axis=1) if sp.issparse(block) else np.einsum("ij,ij->i", block, block)
 
 
-def _used(block: Any) -> tuple[np.ndarray, np.ndarray]:
+def dense_part(block: Any) -> tuple[np.ndarray, np.ndarray]:
     """The columns of a block that are not all zero, as a dense array, and their numbers."""
     if not sp.issparse(block):
         return block, np.arange(block.shape[1])
@@ -368,7 +470,7 @@ def _combination(
 ) -> tuple[list[int], int]:
     """sum factors * y * x over the rows, exactly, as integers times 2**scale; the constant last, columns that are all
     zero left out."""
-    block, _ = _used(X[rows].astype(np.float64))
+    block, _ = dense_part(X[rows].astype(np.float64))
     numbers, scale = as_integers(np.hstack([block, np.full((len(rows), 1), constant)]))
     signed = [factor * int(y) for factor, y in zip(factors, signs[rows], strict=True)]
     return (np.array(signed, object) @ numbers).tolist(), scale

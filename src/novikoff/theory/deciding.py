@@ -114,16 +114,17 @@ def _decide(points: Points, found: Corral, tol: float) -> Separator | Witness:
 
 def _proved(points: Points, w: np.ndarray, found: Corral, tol: float) -> Separator | None:
     """w as a separator: what doubles prove of it if that is enough, else what exact arithmetic does."""
+    weights = found.weights / found.weights.sum()
     lower: float | Fraction = points.margin_below(w)
-    upper = points.length_above(found.rows, found.weights) if len(found.rows) else 0.0
+    upper = points.length_above(found.rows, weights) if len(found.rows) else 0.0
     if not 0.0 < (1.0 - tol) * upper <= lower:
         lower = exact.margin_below(points, exact.vector(w))
         if lower <= 0.0:
             return None
-        upper = exact.length_above(points, found.rows, exact.rationals(found.weights))
+        upper = exact.length_above(points, found.rows, exact.rationals(weights))
         if lower < (1.0 - tol) * upper and len(found.rows) <= _POLISHED:
             return None
-    return Separator(w, lower, upper, found.rows, found.weights)
+    return Separator(w, lower, upper, found.rows, weights)
 
 
 def _decide_exactly(points: Points, found: Corral, tol: float) -> Separator | Witness:

@@ -2,6 +2,7 @@
 
     witness        positive multipliers with sum multipliers * z = 0, if a corral has them
     nearest_point  Wolfe's algorithm over the rationals, for what doubles leave open
+    products       on which side of a hyperplane some rows are
     margin_below, length_above, radius_above
                    what a separator, a point of the hull and the rows prove, rounded outwards
 
@@ -36,6 +37,7 @@ __all__ = [
     "nearest_point",
     "norm_above",
     "positive_null",
+    "products",
     "radius_above",
     "rationals",
     "root_above",
@@ -44,6 +46,7 @@ __all__ = [
     "witness",
 ]
 
+_CHUNK = 1024  # rows that are copied at once
 _SAFE = 1e-280  # squares of numbers below its root may have lost digits, or everything
 
 
@@ -212,6 +215,12 @@ def margin_below(points: Points, w: Vector) -> float | Fraction:
     if least <= 0:
         return -1.0 if least < 0 else 0.0
     return root_below(least * least / w.squared_norm)
+
+
+def products(points: Points, rows: np.ndarray, w: Vector) -> Iterator[fmpq]:
+    """<w, z> for some of the points."""
+    for start in range(0, len(rows), _CHUNK):
+        yield from (z.dot(w) for z in _vectors(points, rows[start : start + _CHUNK]))
 
 
 def length_above(points: Points, rows: np.ndarray, weights: list[fmpq]) -> float:

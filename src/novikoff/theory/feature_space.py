@@ -27,6 +27,7 @@ from novikoff.errors import CertificateError, DataError
 from novikoff.rows import Rows
 from novikoff.theory import exact
 from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable, Question
+from novikoff.theory.checked_values import Matrix
 from novikoff.theory.deciding import Witness, searched
 from novikoff.theory.kernel_values import KernelValues
 from novikoff.theory.points import Points
@@ -48,6 +49,8 @@ def certify_features(
     question = replace(question, n_asked=len(asked))
     hull = _Hull(values, asked, signs[asked])
     found = hull.settled() or hull.decided(method, tol)
+    if values.is_given:
+        hull.require_positive(found.rows if isinstance(found, _Nearest) else found[0])
     if not isinstance(found, _Nearest):
         rows, multipliers = found
         order = np.argsort(rows)
@@ -57,15 +60,19 @@ def certify_features(
     rows, weights = found.rows[order], found.weights[order]
     separator[asked[rows]] = weights * signs[asked[rows]]
     radius = exact.root_above(max(hull.product(row, row) for row in hull.longest()))
-    return KernelSeparable(question, separator, 0.0, found.lower, found.upper, asked[rows], weights, radius,
+    return KernelSeparable(question, separator, 0.0, found.lower, found.upper, asked[rows], found.shares[order], radius,
                            len(signs), n_features)  # fmt: skip
 
 
 class _Nearest:
-    """A point of the hull, sum weights * z over some rows, and the margins that it proves."""
+    """sum weights * z over some rows, a positive multiple of a point of the hull, and the margins that it proves.
+
+    `shares` are the weights of that point: the same, but for rounding, and they sum to 1.
+    """
 
     def __init__(self, rows: np.ndarray, weights: np.ndarray, lower: float | Fraction, upper: float) -> None:
         self.rows, self.weights, self.lower, self.upper = rows, weights, lower, upper
+        self.shares = _shares(weights)
 
     def is_within(self, tol: float) -> bool:
         """Whether no separator has a margin that is larger by more than this fraction."""
@@ -98,6 +105,16 @@ class _Hull:
         squared = self.K.diagonal()
         return np.flatnonzero(squared >= squared.max() * (1.0 - 4.0 * self.values.rounding)).tolist()
 
+    def require_positive(self, rows: np.ndarray) -> None:
+        """Values that are taken as given must be an inner product on the rows that prove something."""
+        try:
+            Matrix(self.K).require_positive(np.arange(len(self.K)), rows)
+        except CertificateError as error:
+            raise CertificateError(
+                "Undecided: on the rows that decide, the kernel's values as doubles are no inner product, perhaps for "
+                f"rounding ({error}). Try a kernel with exact values: 'linear', 'poly', whole numbers."
+            ) from error
+
     # -- deciding
 
     def settled(self) -> Witness | None:
@@ -115,7 +132,7 @@ class _Hull:
 
     def decided(self, method: str, tol: float) -> _Nearest | Witness:
         """What the search in doubles found, proved; or what exact arithmetic finds from there."""
-        found = searched(Points(_coordinates(self.K), self.signs, 0.0), method, tol)
+        found = searched(Points(self.coordinates(), self.signs, 0.0), method, tol)
         if len(found.rows):
             if found.lower <= 0.0 and self.values.can_vanish:
                 witness = self.witness(found.rows.tolist())
@@ -131,6 +148,26 @@ class _Hull:
                                    "one, is no larger than rounding makes it. Try a kernel that bends more (a larger "
                                    "gamma), or one with exact values: 'linear', 'poly', whole numbers.")  # fmt: skip
         return self.decided_exactly(found.rows, found.weights, tol)
+
+    def coordinates(self) -> Rows:
+        """Rows L with L L' = K, as many columns as K has rank: Cholesky's factorisation with pivoting.
+
+        A matrix that is taken as given must be near to one. What rounding makes of others is accounted for.
+        """
+        K = self.K
+        factor, pivots, rank, _ = dpstrf(K, lower=1)
+        L = np.empty((len(K), rank))
+        L[pivots - 1] = np.tril(factor)[:, :rank]
+        apart = np.abs(L @ L.T - K).max()
+        if self.values.is_given and apart > _POSITIVE * np.abs(K).max():
+            largest = f"entries up to {np.abs(K).max():.3g} are {apart:.3g} away from any L L'"
+            raise DataError(
+                f"The kernel is no inner product: its matrix has negative eigenvalues ({largest}). Separability in "
+                "feature space is only defined for positive semi-definite kernels."
+            )
+        rows = Rows.of(L)
+        rows.require_numbers()
+        return rows
 
     def witness(self, rows: list[int]) -> Witness | None:
         """Rows among these and multipliers that are whole numbers, if these rows have any: by the null space of their
@@ -148,18 +185,29 @@ class _Hull:
         doubles. None if its margins do not show that it is one, or no more than rounding does."""
         doubles = weights.astype(float)
         slopes, off = self._slopes(rows, doubles)
-        squared = float(doubles @ slopes[rows])
-        if weights.dtype.kind == "f" and 1e-300 < squared < 1e300:
-            length = squared**0.5
-            weights, doubles, slopes, off = weights / length, doubles / length, slopes / length, off / length
+        if weights.dtype.kind == "f" and (length := self._length(rows, doubles, slopes, off)):
+            weights = doubles = doubles / length
             slopes, off = self._slopes(rows, doubles)
         found = self._proved_in_doubles(rows, doubles, slopes, off)
-        if found is None or weights.dtype.kind != "f" or not found.is_within(tol):
+        if self.values.can_vanish and (found is None or weights.dtype.kind != "f" or not found.is_within(tol)):
             found = self._proved_exactly(rows, weights, slopes, off)
         if found is None or self.values.is_exact:
             return found
         # Kernels off by a few units of rounding move gamma^2, which is a mean of them, by as many.
         return found if found.upper**2 > _FEW_UNITS * float(self.K.diagonal().max()) else None
+
+    def _length(self, rows: np.ndarray, weights: np.ndarray, slopes: np.ndarray, off: np.ndarray) -> float:
+        """|sum weights * z|, as far as doubles tell, or else exact values; 0 if nothing does."""
+        squared = float(weights @ slopes[rows])
+        if 1e-300 < squared < 1e300 and squared > float(np.abs(weights) @ off[rows]):
+            return squared**0.5
+        return exact.root_above(self._squared(rows.tolist(), weights)) if self.values.can_vanish else 0.0
+
+    def _squared(self, rows: list[int], weights: np.ndarray) -> fmpq:
+        """|sum weights * z|^2, exactly; 0 if it is negative, which no inner product is."""
+        exactly = exact.rationals(weights)
+        pairs = zip(rows, exactly, strict=True)
+        return max(fmpq(0), sum((weight * self.slope(row, rows, exactly) for row, weight in pairs), fmpq(0)))
 
     def _slopes(self, rows: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """<z, x> for every point z and x = sum weights * z, in doubles, and how far they may be off: by as many units
@@ -176,20 +224,23 @@ class _Hull:
         if least <= 0.0 or squared <= error:
             return None
         length, round_up = (squared + error) ** 0.5, 1.0 + 8.0 * len(rows) * _UNIT
-        return _Nearest(rows, weights, least / (length * round_up), length * round_up / float(weights.sum()))
+        found = _Nearest(rows, weights, least / (length * round_up), length * round_up / float(weights.sum()))
+        found.upper += 8.0 * _UNIT * float(found.shares @ self.lengths[rows])  # each share is rounded
+        return found
 
     def _proved_exactly(
         self, rows: np.ndarray, weights: np.ndarray, slopes: np.ndarray, off: np.ndarray
     ) -> _Nearest | None:
         at, exactly = rows.tolist(), exact.rationals(weights)
-        pairs = zip(at, exactly, strict=True)
-        squared = sum((weight * self.slope(row, at, exactly) for row, weight in pairs), fmpq(0))
+        squared = self._squared(at, weights)
         near = np.flatnonzero(~(slopes - off > (slopes + off).min())).tolist()
         least = min(self.slope(row, at, exactly) for row in near)
         if squared <= 0 or least <= 0:
             return None
-        upper = exact.root_above(squared / sum(exactly, fmpq(0)) ** 2)
-        return _Nearest(rows, weights, exact.root_below(least * least / squared), upper)
+        found = _Nearest(rows, weights, exact.root_below(least * least / squared), math.inf)
+        total = sum(exact.rationals(found.shares), fmpq(0))
+        found.upper = exact.root_above(self._squared(at, found.shares) / total**2)
+        return found
 
     def decided_exactly(self, rows: np.ndarray, weights: np.ndarray, tol: float) -> _Nearest | Witness:
         """Wolfe's algorithm over the rationals, until x is 0 or no row is nearer than (1 - tol) |x| along it."""
@@ -207,7 +258,9 @@ class _Hull:
             corral.enter(entering)
         fractions = exact.as_fractions(corral.weights)
         at = np.array(corral.rows)
-        found = self.proved(at, fractions.astype(float), tol) or self.proved(at, fractions, tol)
+        found = self.proved(at, fractions.astype(float), tol)
+        if found is None or not found.is_within(tol):
+            found = self.proved(at, fractions, tol)  # rounded to doubles, the weights lose the margin, or much of it
         assert found is not None  # exactly, x separates
         return found
 
@@ -234,16 +287,6 @@ class _Corral(exact.RationalCorral):
         return sum((weight * self.hull.slope(row, self.rows, self.weights) for row, weight in rows), fmpq(0))
 
 
-def _coordinates(K: np.ndarray) -> Rows:
-    """Rows L with L L' = K, as many columns as K has rank: Cholesky's factorisation with pivoting."""
-    factor, pivots, rank, _ = dpstrf(K, lower=1)
-    L = np.empty((len(K), rank))
-    L[pivots - 1] = np.tril(factor)[:, :rank]
-    apart = np.abs(L @ L.T - K).max()
-    if apart > _POSITIVE * np.abs(K).max():
-        raise DataError(f"The kernel is no inner product: its matrix has negative eigenvalues (entries up to "
-                        f"{np.abs(K).max():.3g} are {apart:.3g} away from any L L'). Separability in feature space is "
-                        "only defined for positive semi-definite kernels.")  # fmt: skip
-    rows = Rows.of(L)
-    rows.require_numbers()
-    return rows
+def _shares(weights: np.ndarray) -> np.ndarray:
+    """Doubles or Fractions in the same proportions that sum to 1."""
+    return np.asarray(weights / weights.sum())

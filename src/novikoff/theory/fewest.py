@@ -87,9 +87,13 @@ class FewestErrors(Certificate):
             half_space = self.separator, self.intercept, self.rows_wrong, constant
             checker.check_wrong(X, signs, *half_space)
             checker.check_error_count(X, signs, *half_space)
-        elif len(np.unique(self.rows_wrong)) != self.n_rows:
+        elif len(np.unique(self.rows_wrong)) != self.n_rows or len(self.separator) or self.intercept:
             raise CertificateError("Without columns and intercept there is no half-space, and every row is wrong.")
         for witness in self.witnesses:
+            about = (witness.question, witness.n_rows, witness.n_features)
+            if about != (self.question, self.n_rows, self.n_features):
+                raise CertificateError("A witness speaks of another question, or of other rows, than the bounds do.")
+            checker.check_whole(witness.multipliers)
             checker.check_witness(X, signs, witness.rows, witness.multipliers, constant)
         sets = [witness.rows for witness in self.witnesses]
         checker.check_fewest(X, signs, sets, self.shares, self.lower, constant)
@@ -176,12 +180,12 @@ def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Questio
     if positive is not None:
         if positive not in names:
             raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
-        return Question(positive, None, fit_intercept, one_against_rest=True)
+        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(labels))
     if len(names) > 2:
         raise DataError(f"Found {len(names)} labels, {names!r}: a half-space tells two apart. "
                         "Pass positive=label to set one of them against the rest.")  # fmt: skip
     negative, positive = Labels(names).of_code
-    return Question(positive, negative, fit_intercept)
+    return Question(positive, negative, fit_intercept, n_asked=len(labels))
 
 
 class _Printer:

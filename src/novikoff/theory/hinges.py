@@ -144,7 +144,8 @@ class Account:
     def __init__(self, theorem: FreundSchapire, problem: Problem, v: np.ndarray) -> None:
         self.theorem, self.problem = theorem, problem
         n = len(problem.points)
-        self.v, self.value, self.loss, self.lower = np.zeros(problem.size), float(n), theorem.loss(np.ones(n)), 0.0
+        self.v, self.value, self.lower, self.weights = np.zeros(problem.size), float(n), 0.0, np.ones(n)
+        self.loss = theorem.loss(np.ones(n)) * (1.0 + problem.rounding)
         self.offer(v)
         self.offer_weights(np.ones(n))
 
@@ -174,7 +175,9 @@ class Account:
         total = float(alpha.sum())
         # Each coordinate of sum alpha z is off by n u sum alpha_i |z_ij| at most, together n u R sum alpha.
         length = _length(self.problem.sum(alpha)) * (1.0 + rounding) + rounding * total
-        self.lower = max(self.lower, float(self.theorem.lower(alpha, total, length)) * (1.0 - 4.0 * rounding))
+        lower = float(self.theorem.lower(alpha, total, length)) * (1.0 - 4.0 * rounding)
+        if lower > self.lower:
+            self.lower, self.weights = lower, alpha
 
 
 class Descent:

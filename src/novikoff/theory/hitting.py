@@ -13,7 +13,7 @@ Chandrasekaran, Karp, Moreno-Centeno & Vempala 2011). Over the witnesses of a po
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,7 +28,7 @@ from novikoff.hypotheses import Pocket
 from novikoff.kernels.rows import SMALLEST
 from novikoff.learner import Learner
 from novikoff.rows import Rows
-from novikoff.theory.points import Points
+from novikoff.theory.points import Points, as_doubles
 
 __all__ = ["Distinct", "Pool", "exact_sides", "guesses", "sharpened"]
 
@@ -40,9 +40,10 @@ class Distinct:
     Attributes
     ----------
     points : Points
-        One row for each, its columns scaled by powers of two: that loses nothing, and half-spaces are found sooner.
-    exponents : ndarray
-        Column j was multiplied by 2 ** -exponents[j].
+        One row for each, its columns scaled by powers of two, and without a constant the rows too. That loses nothing,
+        half-spaces are found sooner, and nothing depends on the units of the data.
+    exponents, row_exponents : ndarray
+        Column j was multiplied by 2 ** -exponents[j], the row of point i by 2 ** -row_exponents[i].
     costs : ndarray
         How many more rows are z than -z.
     first, opposite : ndarray
@@ -55,6 +56,7 @@ class Distinct:
 
     points: Points
     exponents: np.ndarray
+    row_exponents: np.ndarray
     costs: np.ndarray
     first: np.ndarray
     opposite: np.ndarray
@@ -78,10 +80,10 @@ class Distinct:
         kept[group[zero]] = False
         place = np.where(kept, np.cumsum(kept) - 1, -1)[group]
         first, opposite = first[kept], opposite[kept]
-        rows, exponents = _scaled(points.rows, first)
+        rows, exponents, row_exponents = _scaled(points.rows, first, of_rows=not points.constant)
         return cls(
-            Points(rows, points.signs[first], points.constant), exponents, np.abs(n_plus - n_minus)[kept],
-            first, opposite, np.minimum(n_plus, n_minus)[kept], place, agrees,
+            Points(rows, points.signs[first], points.constant), exponents, row_exponents,
+            np.abs(n_plus - n_minus)[kept], first, opposite, np.minimum(n_plus, n_minus)[kept], place, agrees,
         )  # fmt: skip
 
     @property
@@ -110,6 +112,15 @@ class Distinct:
         given[:] = [v / Fraction(2) ** e for v, e in zip(exact, [*self.exponents.tolist(), 0], strict=True)]
         return given
 
+    def unscaled_multipliers(self, at: np.ndarray, multipliers: Sequence[Fraction]) -> list[Fraction]:
+        """The multipliers of a witness among these points for the rows as they were given: whole numbers without a
+        common factor."""
+        exponents = self.row_exponents[at].tolist()
+        given = [factor / Fraction(2) ** e for factor, e in zip(multipliers, exponents, strict=True)]
+        common = math.lcm(*(factor.denominator for factor in given))
+        whole = [int(factor * common) for factor in given]
+        return [Fraction(value // math.gcd(*whole)) for value in whole]
+
 
 def _groups(points: Points) -> tuple[np.ndarray, np.ndarray]:
     """For each row a number, the same for rows that are z or -z, and which of the two it is."""
@@ -124,7 +135,11 @@ def _groups(points: Points) -> tuple[np.ndarray, np.ndarray]:
     starts[near + 1] = _different(points.rows, one, other, flip)
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(starts) - 1
-    return group, side
+    # Numbered as they come: hashes are in another order in another unit.
+    came = np.unique(group, return_index=True)[1]
+    number = np.empty(len(came), np.int64)
+    number[np.argsort(came)] = np.arange(len(came))
+    return number[group], side
 
 
 def _different(rows: Rows, one: np.ndarray, other: np.ndarray, flip: np.ndarray) -> np.ndarray:
@@ -143,24 +158,47 @@ def _zeros(points: Points) -> np.ndarray:
     return short[np.asarray(abs(x).sum(axis=1)) == 0.0]
 
 
-def _scaled(rows: Rows, chosen: np.ndarray) -> tuple[Rows, np.ndarray]:
-    """Some of the rows, each column times the power of two that brings it near 1, where that rounds nothing."""
+def _scaled(rows: Rows, chosen: np.ndarray, *, of_rows: bool) -> tuple[Rows, np.ndarray, np.ndarray]:
+    """Some of the rows with each column, and before that each row if asked for, times the power of two that brings its
+    largest value near 1, where that rounds nothing; and the exponents of columns and rows."""
     x: Any = rows.take(chosen)
-    squares = x.multiply(x) if sp.issparse(x) else x * x
-    root = np.sqrt(np.asarray(squares.mean(axis=0), float)) if len(chosen) else np.zeros(rows.n_features)
-    exponents = np.where((root > 0.0) & np.isfinite(root), np.frexp(root)[1], 0)
-    if sp.issparse(x):
-        scaled = np.ldexp(x.data, -exponents[x.indices])
-        exact = np.ldexp(scaled, exponents[x.indices]) == x.data
-        exponents[np.unique(x.indices[~exact])] = 0
-        x.data = np.ldexp(x.data, -exponents[x.indices])
-    else:
-        exact = (np.ldexp(np.ldexp(x, -exponents), exponents) == x).all(axis=0)
-        exponents[~exact] = 0
-        x = np.ldexp(x, -exponents)
-    found = Rows.of(x)
+    row_exponents = np.zeros(len(chosen), np.int64)
+    if of_rows:
+        row_exponents = _exponents(x, axis=1)
+        x = _times_powers(x, row_exponents, axis=1)
+    exponents = _exponents(x, axis=0)
+    found = Rows.of(_times_powers(x, exponents, axis=0))
     found.require_numbers()
-    return found, exponents
+    return found, exponents, row_exponents
+
+
+def _exponents(x: Any, axis: int) -> np.ndarray:
+    """For each column (axis 0) or row (axis 1) the exponent of its largest value; 0 if it would round others off."""
+    size = x.shape[1 - axis]
+    values, places = _entries(x, axis)
+    largest = np.zeros(size)
+    np.maximum.at(largest, places, np.abs(values))
+    exponents = np.frexp(largest)[1].astype(np.int64)
+    scaled = np.ldexp(values, -exponents[places])
+    exponents[places[np.ldexp(scaled, exponents[places]) != values]] = 0
+    return exponents
+
+
+def _times_powers(x: Any, exponents: np.ndarray, axis: int) -> Any:
+    """x with each column, or row, times 2 ** -exponent."""
+    if not sp.issparse(x):
+        return np.ldexp(x, -(exponents if axis == 0 else exponents[:, None]))
+    values, places = _entries(x, axis)
+    return sp.csr_array((np.ldexp(values, -exponents[places]), x.indices, x.indptr), shape=x.shape)
+
+
+def _entries(x: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """The values of x, and for each the column (axis 0) or row (axis 1) it is in."""
+    if sp.issparse(x):
+        return x.data, x.indices if axis == 0 else np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    return x.ravel(), np.broadcast_to(
+        np.arange(x.shape[1]) if axis == 0 else np.arange(len(x))[:, None], x.shape
+    ).ravel()
 
 
 class Pool:
@@ -326,7 +364,7 @@ def _descended(
 
 def exact_sides(points: Points, w: np.ndarray) -> np.ndarray:
     """-1, 0 or +1 for each point: the sign of <w, z>, in whole numbers where doubles are not sure of it."""
-    direction = np.array(w / max(abs(v) for v in w), float) if w.any() else w.astype(float)
+    direction = as_doubles(w)
     margins = points.margins(direction)
     sides = np.sign(margins).astype(np.int64)
     unsure = np.flatnonzero(np.abs(margins) <= points.rounding(direction))

@@ -131,6 +131,8 @@ class _Search:
         if not len(self.standing.corral):
             self.standing = _Standing.at(int(np.argmin(self._squares())), self.G, self.z, self.shift)
         self.standing = self._stepped(-1)
+        if not self.standing.upper:  # 0, or so short that its square is
+            return
         slopes = self.z @ self.standing.x
         for _ in range(len(self.working)):
             entering = int(np.argmin(slopes))

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.labels import Labels, encode
-from novikoff.theory.points import Points, unit
+from novikoff.theory.exact import products, vector
+from novikoff.theory.points import Points
 from novikoff.theory.separability import names_of, read_data
 
 __all__ = ["margin", "margins"]
 
+_TINY = math.ulp(0.0)
+
 
 def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.ndarray:
     """y <w, x> / |w| for every row: its distance from the hyperplane, negative on the wrong side.
+
+    The sign of each is exact: positive, negative or 0 as y <w, x> is of these numbers as doubles, without rounding.
+    Rows so near the hyperplane that rounding could decide are computed again in rational arithmetic. The distances
+    themselves are rounded; one that is too small for a double is plus or minus the smallest there is.
 
     Parameters
     ----------
@@ -39,18 +48,32 @@ def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.nda
                         f"found {len(weights)} numbers.")  # fmt: skip
     if not np.isfinite(weights).all() or not weights.any():
         raise DataError("A hyperplane needs finite weights that are not all zero.")
-    points = Points(rows, _signs(labels), 0.0 if intercept is None else 1.0)
-    return points.margins(unit(weights))
+    return _signed_exactly(Points(rows, _signs(labels), 0.0 if intercept is None else 1.0), weights)
 
 
 def margin(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> float:
-    """The smallest of `margins`: positive iff w has every row on its side.
+    """The smallest of `margins`: positive if and only if w has every row on its side, in exact arithmetic.
 
     >>> import novikoff as nk
     >>> nk.margin([3.0, 4.0], [[5.0, 0.0], [0.0, 5.0], [-5.0, -5.0]], [1, 1, -1])
     3.0
     """
     return float(margins(w, X, y, intercept=intercept).min())
+
+
+def _signed_exactly(points: Points, weights: np.ndarray) -> np.ndarray:
+    """<w, z> / |w| for all points, each with the sign that it has in exact arithmetic."""
+    exponent = math.frexp(np.abs(weights).max())[1]
+    w = np.ldexp(weights, -exponent)  # so that squares neither overflow nor vanish; a power of two rounds nothing else
+    length = float(np.linalg.norm(w))
+    found = points.margins(w)
+    doubtful = np.flatnonzero(np.abs(found) <= points.rounding(w))
+    found /= length
+    scale = Fraction(2) ** exponent
+    for row, product in zip(doubtful.tolist(), products(points, doubtful, vector(weights)), strict=True):
+        distance = float(Fraction(int(product.p), int(product.q)) / scale) / length
+        found[row] = distance or math.copysign(_TINY, product.p) if product else 0.0
+    return found
 
 
 def _signs(labels: np.ndarray) -> np.ndarray:

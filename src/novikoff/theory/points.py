@@ -14,7 +14,7 @@ from novikoff.kernels.rows import SMALLEST
 from novikoff.rows import Rows
 from novikoff.weights import Weights, linear_scores
 
-__all__ = ["Points", "unit"]
+__all__ = ["Points", "as_doubles", "unit"]
 
 _SHORT = 1024  # a few of these are faster as dense rows
 
@@ -89,6 +89,12 @@ class Points:
         columns = np.unique(z.indices) if sp.issparse(z) else np.flatnonzero(z.any(axis=0))
         z = z[:, columns]
         return (z.toarray() if sp.issparse(z) else z), columns
+
+
+def as_doubles(w: np.ndarray) -> np.ndarray:
+    """Weights that may be Fractions, scaled so that the largest is 1 or -1: as they are, doubles may not hold them."""
+    largest = np.abs(w).max(initial=0) if w.dtype != object else max(abs(v) for v in w)
+    return np.array(w / largest, float) if largest else np.zeros(len(w))
 
 
 def unit(w: np.ndarray) -> np.ndarray:

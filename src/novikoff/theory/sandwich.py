@@ -14,7 +14,7 @@ from novikoff.rows import Rows
 from novikoff.theory import checker
 from novikoff.theory.certificates import Inseparable, Question, Separable
 from novikoff.theory.hitting import Distinct, Pool, exact_sides, guesses, sharpened
-from novikoff.theory.points import Points
+from novikoff.theory.points import Points, as_doubles, unit
 from novikoff.theory.separability import certify_signs
 
 __all__ = ["Progress", "Search"]
@@ -96,7 +96,7 @@ class Search:
 
     def _offer(self, w: np.ndarray, known_right: np.ndarray | None = None) -> None:
         """Keep a half-space if it errs less. Points that doubles are not sure of count as wrong, unless known."""
-        direction = np.array(w / max(np.abs(w).max(), 1e-300), float)
+        direction = as_doubles(w)
         right = self.points.margins(direction) > self.points.rounding(direction)
         if known_right is not None:
             right |= known_right
@@ -137,7 +137,7 @@ class Search:
 
     def _shake(self) -> None:
         """Sharpen again from near the best half-space."""
-        w = np.array(self.w / np.linalg.norm(self.w.astype(float)), float)
+        w = unit(as_doubles(self.w))
         w += self.rng.standard_normal(len(w)) * np.abs(w).mean() * self.rng.choice([0.1, 0.3, 1.0])
         if not self.points.constant:
             w[-1] = 0.0
@@ -146,7 +146,7 @@ class Search:
 
     def _put_back(self, until: float) -> None:
         """Points that the best half-space errs on, the nearest first: perhaps another one has them right as well."""
-        margins = self.points.margins(np.array(self.w / np.abs(self.w).max(), float))
+        margins = self.points.margins(as_doubles(self.w))
         wrong = np.flatnonzero(~self.right & (self.costs > 0))
         for point in wrong[np.argsort(-margins[wrong])].tolist():
             if time.monotonic() > until:
@@ -295,7 +295,8 @@ class Search:
             found.append(Inseparable(self.question, twins, (one, one), *size))
             shares.append(Fraction(int(distinct.pairs[at])))
         for at, share in proof:
-            rows, multipliers = distinct.first[self.pool.sets[at]], self.pool.multipliers[at]
+            points = self.pool.sets[at]
+            rows, multipliers = distinct.first[points], distinct.unscaled_multipliers(points, self.pool.multipliers[at])
             order = np.argsort(rows)
             found.append(Inseparable(self.question, rows[order], tuple(multipliers[a] for a in order), *size))
             shares.append(share)

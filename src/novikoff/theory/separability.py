@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.gram import are_objects, resolve
+from novikoff.gram import Potential, are_objects, resolve
 from novikoff.labels import Labels, encode
 from novikoff.rows import Rows
 from novikoff.theory.certificates import Certificate, Question, Verdicts
 from novikoff.theory.deciding import METHODS, certify_signs
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
+from novikoff.theory.reading import require_doubles
 
 __all__ = ["certify", "certify_signs", "names_of", "read_data"]
 
@@ -32,15 +33,18 @@ def certify(
 ) -> Certificate | Verdicts:  # fmt: skip
     """Decide whether a half-space can have every row on its side, and prove it.
 
-    Separable if and only if some w has y <w, x> > 0 for every row; the answer is exact, whatever the scales, and
-    `verify` checks its proof by other means. With a kernel, w and x are those of its feature space. The answer is exact
-    for "linear", "poly" and matrices of whole numbers; of other kernels it is proved for their values as computed in
-    double precision, and where rounding could decide it, a CertificateError says so.
+    Separable if and only if some w has y <w, x> > 0 for every row; the answer is exact for the numbers as doubles,
+    however large or small, up to rows of length 1e145 (longer ones are refused), and `verify` checks its proof by other
+    means. With a kernel, w and x are those of its feature space. The answer is exact for "linear", "poly" and matrices
+    of integers. For "rbf", "laplacian" and "hamming" it is true of the kernel; other matrices, and the values of a
+    function of one's own, are taken as given. Where rounding could decide it, a CertificateError says so.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, d)
-        As doubles; float32, float64 and CSR are not copied. With a kernel of one's own also a list of objects.
+        As doubles; float32, float64 and CSR are not copied. Integers that no double is equal to, which there are above
+        2^53, are refused. Entries of a sparse matrix that are in the same cell are added in the order in which they are
+        stored. With a kernel of one's own also a list of objects.
     y : array of shape (n,)
         Labels. The larger of two is the positive one. More than two give `Verdicts`: every class against the rest,
         and every pair.
@@ -52,8 +56,9 @@ def certify(
         Wolfe's nearest point of the hull; or a linear program (SciPy's HiGHS) to start from, slow, as a second
         opinion.
     tol : float
-        How far apart margin_lower and margin_upper may be, as a fraction. Doubles usually leave 1e-12; in feature space
-        the certificate says how much they leave.
+        How far apart margin_lower and margin_upper may be, as a fraction, but for their rounding to doubles. Doubles
+        usually leave 1e-12; what they leave beyond `tol` is made up for in exact arithmetic. Not so with more than 200
+        support rows, or a kernel whose values are rounded: then the two margins say what is proved.
     kernel, degree, gamma, coef0
         As in `KernelPerceptron`: a name, or a function of two blocks of rows, of two rows or of two objects. The matrix
         of all rows is made, n^2 numbers.
@@ -65,8 +70,8 @@ def certify(
 
     References
     ----------
-    Novikoff 1962; Gordan 1873 (either a separator or a witness exists); Carathéodory 1911 (d + 1 rows are enough);
-    Wolfe 1976.
+    Novikoff 1962; Gordan 1873 (either a separator or a witness exists); Carathéodory 1911 (d + 1 rows are enough, d
+    the dimension with the constant coordinate: without an intercept one more than columns, with it two); Wolfe 1976.
 
     Examples
     --------
@@ -117,11 +122,14 @@ def _asker(X: Any, y: Any, method: str, tol: float) -> tuple[_Asker, np.ndarray]
 
 def _asker_with_kernel(X: Any, y: Any, method: str, tol: float, **given: Any) -> tuple[_Asker, np.ndarray]:
     """The same in feature space."""
+    as_given = X
     X = X if are_objects(X) or hasattr(X, "shape") else np.asarray(X)
     n_features = 0 if are_objects(X) else X.shape[1] if len(X.shape) == 2 else 0
     labels = _read_labels(y, len(X) if are_objects(X) else X.shape[0])
     function = resolve(**given, n_features=n_features)
     values = KernelValues(X, function)
+    if isinstance(function, Potential) and function.name != "precomputed":
+        require_doubles(as_given)
 
     def ask(question: Question) -> Certificate:
         question = replace(question, kernel=function)
@@ -140,6 +148,7 @@ def read_data(X: Any, y: Any) -> tuple[Rows, np.ndarray]:
     rows = Rows.of(X, getattr(X, "columns", None))
     labels = _read_labels(y, len(rows))
     rows.require_numbers()
+    require_doubles(X)
     return rows, labels
 
 
