@@ -79,8 +79,8 @@ def test_not_separable(run):
 
 def test_identical_rows_are_said_to_be_that(run):
     said = prose(run(TWINS))
-    assert "are identical, but one is labelled" in said
-    assert "no rule whatever, linear or not, can get both right." in said
+    assert "are identical in double precision, but one is labelled" in said
+    assert "no rule on these numbers, linear or not, can get both right." in said
     assert (
         "There are 2 such sets of identical rows with different labels; whatever the rule, it errs on at least 2"
         in said

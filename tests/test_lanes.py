@@ -146,12 +146,12 @@ def test_weights_laid_out_for_dense_rows_score_sparse_ones():
     assert np.array_equal(linear_scores(rows, Weights(weights, np.zeros(3)), 1.0), X @ weights.T)
 
 
-@pytest.mark.skipif(not _jit._is_compiling, reason="Python takes any array")
+@pytest.mark.skipif(not _jit.is_compiling, reason="Python takes any array")
 def test_arrays_in_another_order_are_refused():
     with pytest.raises(TypeError, match="add_rows is for arrays in C order"):
         add_rows(np.zeros((8, 3), np.int32).T, np.zeros(1, np.int64), 1, np.zeros(8, np.int32))
 
 
-@pytest.mark.skipif(not _jit._is_compiling, reason="nothing is kept on the disk")
+@pytest.mark.skipif(not _jit.is_compiling, reason="nothing is kept on the disk")
 def test_kernels_are_compiled_anew_when_this_file_changes():
     assert lanes.__file__ in _jit._files_behind(tokens.score_tokens.py_func)

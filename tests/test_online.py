@@ -256,6 +256,14 @@ def test_files_of_another_kind(tmp_path):
         model.save(tmp_path / "m.nk")
 
 
+def _names_put(root, sizes):
+    """Replace the names of a vocabulary by others of these sizes, all of the same letter and without heads."""
+    tensors = {"sizes": np.array(sizes, np.uint8), "names": np.full(sum(sizes), 97, np.uint8),
+               "head_of": np.zeros(len(sizes), np.int32), "head_sizes": np.zeros(1, np.uint8),
+               "heads": np.zeros(0, np.uint8)}  # fmt: skip
+    root.tensors.update({f"encoding.vocabulary.{name}": tensor for name, tensor in tensors.items()})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -265,9 +273,15 @@ def test_files_of_another_kind(tmp_path):
         (lambda root: root.facts["encoding"]["kinds"].pop(), "no kinds"),
         (lambda root: root.tensors["encoding.places"].__setitem__(0, 10**6), "outside"),
         (lambda root: root.tensors["encoding.ngrams"].__setitem__((0, 0), 9), "ngrams"),
-        (lambda root: root.tensors["encoding.vocabulary.hashes"].__setitem__(slice(None), 1), "same hash"),
-        (lambda root: root.tensors["encoding.vocabulary.ends"].__setitem__(0, 10**6), "outside"),
-        (lambda root: root.tensors["encoding.vocabulary.ends"].__setitem__(0, 12), "overlap"),
+        (lambda root: root.tensors["encoding.vocabulary.sizes"].__setitem__(0, 100), "shape"),
+        (lambda root: root.tensors["encoding.vocabulary.head_sizes"].__setitem__(0, 100), "shape"),
+        (lambda root: root.tensors["encoding.vocabulary.head_of"].__setitem__(0, 99), "outside"),
+        (lambda root: root.tensors["encoding.vocabulary.head_of"].__setitem__(0, -1), "outside"),
+        (lambda root: _names_put(root, [2, 3, 2]), "same name twice"),
+        (lambda root: _names_put(root, [2, 134]), "too long"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "00" * 16), "before all are taken"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "00"), "no key"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "x"), "hexadecimal"),
         (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 1), "more names than places"),
         (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 99), "hash_bits"),
     ],

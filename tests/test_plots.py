@@ -123,7 +123,7 @@ def test_inseparable_certificate_marks_the_common_point():
 def test_common_point_is_the_weighted_mean_of_either_class():
     x = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0], [1.0, 0.5], [9.0, 9.0]])
     y = np.array([0, 0, 0, 1, 1])  # 6 (1, .5) = 3 (0, 0) + 2 (3, 0) + 1 (0, 3)
-    found = Inseparable(Question(1, 0), np.array([3, 0, 1, 2]), tuple(map(Fraction, (6, 3, 2, 1))), 5, 2)
+    found = Inseparable(Question(1, 0, n_asked=5), np.array([3, 0, 1, 2]), tuple(map(Fraction, (6, 3, 2, 1))), 5, 2)
     found.verify(x, y)
     display = PlaneDisplay.from_certificate(found, x, y)
     negative = found.shares[1:] * 2.0 @ x[:3]
@@ -133,7 +133,9 @@ def test_common_point_is_the_weighted_mean_of_either_class():
 
 def test_without_intercept_the_hull_is_around_zero():
     x, y = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, -1.0]]), np.array([1, 0, 0])
-    found = Inseparable(Question(1, 0, fit_intercept=False), np.arange(3), tuple(map(Fraction, (2, 1, 1))), 3, 2)
+    found = Inseparable(
+        Question(1, 0, fit_intercept=False, n_asked=3), np.arange(3), tuple(map(Fraction, (2, 1, 1))), 3, 2
+    )
     found.verify(x, y)
     display = PlaneDisplay.from_certificate(found, x, y)
     assert np.array_equal(offsets(display.rings_), [[1.0, 0.0], [-1.0, -1.0], [-1.0, 1.0]])  # y x
@@ -187,7 +189,7 @@ def test_many_features_keep_their_distances(form):
 def test_witness_of_many_features_meets_in_any_projection():
     x = np.hstack([XOR, np.arange(16.0).reshape(4, 4) % 3])
     x[3, 2:] = x[0, 2:] + x[1, 2:] - x[2, 2:]  # cancel as the first two columns do
-    found = Inseparable(Question("odd", "even"), np.arange(4), (Fraction(1),) * 4, 4, 6)
+    found = Inseparable(Question("odd", "even", n_asked=4), np.arange(4), (Fraction(1),) * 4, 4, 6)
     found.verify(x, XOR_LABELS)
     for rows in (x, sp.csr_array(x)):
         display = PlaneDisplay.from_certificate(found, rows, XOR_LABELS)

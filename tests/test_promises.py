@@ -59,7 +59,7 @@ def test_numpy_numbers_in_dicts_count_as_numbers():
                 array.learn_one(row, label)
             np.testing.assert_allclose(named.coef_, array.coef_)
             assert named.ledger_.radius == pytest.approx(array.ledger_.radius)
-            assert {type(w) for w in named._model._point.raw[0].w.values()} == {float}
+            assert {type(w) for w in named._model._now.point.raw[0].w.values()} == {float}
 
 
 def test_a_separator_knows_which_label_is_which():

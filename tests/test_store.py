@@ -484,8 +484,7 @@ def forged(path, model, change):
     model.save(path)
     kind, root = store.read(path)
     change(root)
-    store.write(path, kind, root)
-    return path
+    return written(path, pack(kind, root))
 
 
 def with_tensor(name, change):

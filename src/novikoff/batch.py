@@ -7,12 +7,17 @@ choice is the order of a pass:
     shuffled   a new permutation each pass
     random     n draws with replacement
     worst      most violated first: by margin under the weights at the start of the pass
+
+The proof that a clean pass comes is one of exact arithmetic. In doubles w + x may be w, where x is far smaller, and a
+pass that changes nothing would be repeated for ever. Such a stall is looked for in passes 2, 4, 8, ... and the last
+one, so that it is found in at most twice as many passes as it took to come about; but not before as many numbers have
+been read as there are weights, so that looking takes no longer than learning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,13 +40,15 @@ class Run:
     converged: bool
     mistakes_left: int  # of the last pass, or of all rows if its draws missed those that are wrong
     updates_left: int  # of the last pass
+    stalled: bool = False  # whether rounding absorbs every update, so that no further pass would change the weights
 
 
 def cycle(
     learner: Learner, state: State, rows: Rows, codes: np.ndarray, *, order: str, max_iter: int,
     rng: np.random.Generator, after_pass: Callable[[int, State], bool | None] | None = None,
 ) -> tuple[State, Run]:  # fmt: skip
-    """Pass after pass, until one makes no mistake (no update, for a rule that insists on a margin).
+    """Pass after pass, until one makes no mistake (no update, for a rule that insists on a margin), or none can change
+    the weights.
 
     `after_pass(number, state)` is called after each; a true answer stops the cycling.
     """
@@ -53,6 +60,7 @@ def cycle(
         if ratchet is not None:
             ratchet.open(state)
         before = state.counts.copy()
+        known = state.raw.copy() if _is_time_to_look(number, max_iter, rows, state) else None
         visits = _order_of_pass(order, learner, state, rows, codes, rng)
         state = learner.update_checked(state, rows, codes, visits, 0, len(rows))
         state.passes += 1
@@ -62,13 +70,14 @@ def cycle(
         converged = not changed[_tally(learner)] and (
             _is_proof(order, changed) or _all_right(learner, state, rows, codes)
         )
+        stalled = not converged and known is not None and _is_stalled(learner, state, rows, codes, known)
         stopped = after_pass(number, state) if after_pass is not None else False
-        if converged or stopped:
+        if converged or stalled or stopped:
             break
     if state.history is not None:
         state.history.release()
     mistakes = int(changed[MISTAKES]) or (0 if converged else learner.errors(state.raw, rows, codes))
-    return state, Run(number, converged, mistakes, int(changed[UPDATES]))
+    return state, Run(number, converged, mistakes, int(changed[UPDATES]), stalled)
 
 
 def _order_of_pass(
@@ -101,6 +110,34 @@ def _all_right(learner: Learner, state: State, rows: Rows, codes: np.ndarray) ->
     if isinstance(learner.rule, rules.Margin):
         return bool((margins(state.raw, rows, codes, learner.constant) > learner.rule.beta).all())
     return learner.errors(state.raw, rows, codes) == 0
+
+
+def _is_time_to_look(number: int, max_iter: int, rows: Rows, state: State) -> bool:
+    """Whether to look for a stall in this pass. The first begins with weights that every update changes."""
+    chosen = number > 1 and (number & (number - 1) == 0 or number == max_iter)
+    return chosen and number * rows.data.size >= state.raw.coef.size
+
+
+def _is_stalled(learner: Learner, state: State, rows: Rows, codes: np.ndarray, known: Weights) -> bool:
+    """Whether the weights are those known from before a pass, and no update on any row would change them."""
+    if not _are_equal(state.raw, known):
+        return False
+    trial = replace(state, history=None).copy()
+
+    def absorbs(start: int, stop: int) -> bool:
+        """Whether each update on these rows leaves the weights as they are; two might cancel each other."""
+        before = int(trial.counts[UPDATES])
+        learner.update_checked(trial, rows, codes, None, start, stop)
+        if not _are_equal(trial.raw, known):
+            return False
+        middle = (start + stop) // 2
+        return int(trial.counts[UPDATES]) - before <= 1 or (absorbs(start, middle) and absorbs(middle, stop))
+
+    return absorbs(0, len(rows))
+
+
+def _are_equal(one: Weights, other: Weights) -> bool:
+    return np.array_equal(one.bias, other.bias) and np.array_equal(one.coef, other.coef)
 
 
 class _Ratchet:

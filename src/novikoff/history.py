@@ -6,18 +6,24 @@ vector per update; a vote is then one matrix product and a running sum (kernels/
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff.arrays import row_lengths, whole_rows
 from novikoff.kernels import additive, voting
 from novikoff.rows import Rows
 from novikoff.weights import Weights, linear_scores
 
 __all__ = ["Chain", "History"]
 
+_FOUND_AGAIN = ("lengths", "is_whole")  # what a chain keeps of them, and finds again once it has grown
+_UNIT = 2.0**-53
+_WHOLE = 2.0**53  # doubles hold every whole number up to this
 _PRODUCT_CELLS = 1 << 23  # products are formed for this many (stored row, query) pairs at a time: 64 MB
 
 
@@ -58,17 +64,38 @@ class Chain:
             scores += linear_scores(rows, base, constant).reshape(len(rows), -1).T
         return scores
 
-    def products(self, rows: Rows, constant: float) -> np.ndarray:
-        """<x_s, x_q> for every stored row s and query q, the constant coordinate included."""
-        queries = rows.take(np.arange(len(rows))).astype(np.float64, copy=False)
-        found = np.empty((self.n_rows, len(rows)))
-        at = 0
-        for block in self.blocks:
-            product = block.astype(np.float64, copy=False) @ queries[:, : block.shape[1]].T
-            found[at : at + block.shape[0]] = product.toarray() if sp.issparse(product) else product
-            at += block.shape[0]
-        found += constant
-        return found
+    def add(self, rows: Any, slots: np.ndarray, steps: np.ndarray, classes: np.ndarray, examples: np.ndarray) -> None:
+        """Remember updates, and the rows among them that are not stored yet."""
+        if rows is not None:
+            self.blocks.append(rows)
+            self.n_rows += rows.shape[0]
+        self.slots.append(slots)
+        self.steps.append(steps)
+        self.classes.append(classes)
+        self.examples.append(examples)
+        for name in _FOUND_AGAIN:
+            vars(self).pop(name, None)
+
+    @property
+    def stored(self) -> Any:
+        """All stored rows in double precision, once `compact` has joined them."""
+        return self.blocks[0].astype(np.float64, copy=False) if self.blocks else np.empty((0, 0))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """At least the length of each stored row."""
+        return row_lengths(self.stored)[0]
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all weight vectors are whole numbers, as far as doubles hold those."""
+        base = [] if self.base is None else [self.base.coef, self.base.bias[None]]
+        parts = [self.stored, *(steps[None] for steps in self.steps), *base]
+        return all(bool(whole_rows(values).all()) for values in parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and deepcopy, without what is found again when it is asked for."""
+        return {name: value for name, value in vars(self).items() if name not in _FOUND_AGAIN}
 
 
 @dataclass(eq=False)
@@ -85,14 +112,33 @@ class History:
         if self._source is not rows or self._stored is None:
             self._source, self._stored = rows, np.full(len(rows), -1)
         new = np.unique(at[self._stored[at] < 0])
-        if new.size:
-            self._stored[new] = chain.n_rows + np.arange(new.size)
-            chain.blocks.append(rows.take(new))
-            chain.n_rows += new.size
-        chain.slots.append(self._stored[at])
-        chain.steps.append(steps)
-        chain.classes.append(classes)
-        chain.examples.append(examples)
+        self._stored[new] = chain.n_rows + np.arange(new.size)
+        chain.add(rows.take(new) if new.size else None, self._stored[at], steps, classes, examples)
+
+    def one_more(self, row: Rows, step: float, classes: tuple[int, int], example: int) -> Callable[[], None]:
+        """A function that adds one update on one row; called again, it changes nothing more."""
+        chain = self.chains[-1]
+        pieces: dict[str, Any] = {
+            "blocks": row.take(np.zeros(1, np.int64)),
+            "slots": np.array([chain.n_rows]),
+            "steps": np.array([step]),
+            "classes": np.array([classes]),
+            "examples": np.array([example]),
+        }
+        lists = [(getattr(chain, name), len(getattr(chain, name)), [piece]) for name, piece in pieces.items()]
+        n_rows = chain.n_rows + 1
+
+        def add() -> None:
+            for of_chain, size, piece in lists:
+                of_chain[size:] = piece
+            chain.n_rows = n_rows
+
+        return add
+
+    def compact(self) -> None:
+        """Join what many small updates left in many small arrays."""
+        for chain in self.chains:
+            chain.compact()
 
     def release(self) -> None:
         """Let go of the caller's rows; what is stored stays."""
@@ -140,18 +186,58 @@ class History:
 
 def chain_votes(chain: Chain, rows: Rows, now: int, constant: float, tie: int, votes: np.ndarray) -> None:
     """Add the votes of one chain on some queries."""
-    scores = chain.scores_of_base(rows, constant, len(votes))
-    products = chain.products(rows, constant)
     slots = np.concatenate([np.empty(0, np.int64), *chain.slots])
     steps = np.concatenate([np.empty(0), *chain.steps])
-    winners, rivals = np.concatenate([np.empty((0, 2), np.int64), *chain.classes]).T
-    survived = chain.survived(now)
-    if len(votes) == 1:
-        tie_sign = -1.0 if tie == additive.TIE_NEGATIVE else 1.0
-        voting.binary_votes(products, slots, steps * (2 * winners - 1), survived, tie_sign, scores[0], votes[0])
+    winners, rivals = np.ascontiguousarray(np.concatenate([np.empty((0, 2), np.int64), *chain.classes]).T)
+    lengths = np.abs(steps) * np.hypot(chain.lengths, constant)[slots]
+    base = chain.base or Weights.zeros(len(votes), rows.n_features)
+    reach = _reach(chain, rows, constant, base.norm + lengths.sum(), len(slots))
+    queries = rows.matrix.astype(np.float64, copy=False)
+    scores, sizes = chain.scores_of_base(rows, constant, len(votes)), np.full(len(rows), base.norm)
+    w, bias, stored = np.array(base.widened(rows.n_features).coef, order="C"), base.bias.copy(), chain.stored
+    products, of_rows = _products(stored, queries) + constant, (_arrays(stored), _arrays(queries), constant)
+    meets = _meetings(stored, queries) if whole_rows(steps[None]).all() else None
+    survived, last = chain.survived(now), tie != additive.TIE_NEGATIVE
+    if len(votes) > 1:
+        updates = slots, steps, lengths, winners, rivals, survived, last
+        voting.multiclass_votes(products, meets, *updates, reach, sizes, scores, votes, *of_rows, w, bias)
     else:
-        last = tie != additive.TIE_NEGATIVE
-        voting.multiclass_votes(products, slots, steps, winners.copy(), rivals.copy(), survived, last, scores, votes)
+        signed = slots, steps * (2 * winners - 1), lengths, survived, 1.0 if last else -1.0
+        voting.binary_votes(products, meets, *signed, reach, sizes, scores[0], votes[0], *of_rows, w[0], bias)
+
+
+def _products(stored: Any, queries: Any) -> np.ndarray:
+    """<x_s, x_q> for every stored row s and query q; stored rows may be the narrower ones."""
+    found = stored @ queries[:, : stored.shape[1]].T
+    return np.ascontiguousarray(found.toarray() if sp.issparse(found) else found)
+
+
+def _meetings(stored: Any, queries: Any) -> np.ndarray | None:
+    """Which stored rows have a column in common with which queries; None if they are not sparse. Of those that have
+    none the product is the constant, which whole steps add up without rounding."""
+    if not sp.issparse(stored) or not sp.issparse(queries):
+        return None
+    stored, queries = (
+        sp.csr_array((np.ones(len(m.data)), m.indices, m.indptr), shape=m.shape) for m in (stored, queries)
+    )
+    return _products(stored, queries) != 0.0
+
+
+def _arrays(rows: Any) -> tuple[Any, Any, Any]:
+    """Rows as kernels take them."""
+    return (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows, None, None)
+
+
+def _reach(chain: Chain, rows: Rows, constant: float, size: float, n_updates: int) -> np.ndarray:
+    """For each query what times a size is more than rounding can have added to a score: by the terms of the products
+    and of the sum (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2), twice to be safe. Nothing
+    if all are whole numbers that doubles hold."""
+    lengths, counts = row_lengths(rows.matrix)
+    lengths = np.hypot(lengths, constant)
+    reach = 4.0 * _UNIT * (counts + n_updates + 8.0) * lengths
+    if chain.is_whole:
+        reach[whole_rows(rows.matrix) & (size * lengths < _WHOLE)] = 0.0
+    return reach
 
 
 def _stacked(blocks: list[Any]) -> Any:

@@ -9,9 +9,25 @@ import numpy as np
 
 from novikoff.errors import DataError
 
-__all__ = ["Labels", "encode"]
+__all__ = ["Labels", "as_given", "encode"]
 
 _SAMPLE = 1000  # rows in which all classes have usually been met
+
+
+def as_given(labels: Any) -> Any:
+    """A list of labels as numpy can take it: as objects if one of them ends with a zero byte, which numpy's own strings
+    drop, so that "a" and "a\\0" would be one label.
+
+    >>> from novikoff.labels import as_given
+    >>> np.asarray(as_given(["a", "a\\0"])).tolist()
+    ['a', 'a\\x00']
+    """
+    is_list = isinstance(labels, (list, tuple))
+    if is_list and any(isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0") for label in labels):
+        found = np.empty(len(labels), object)
+        found[:] = labels
+        return found
+    return labels
 
 
 def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -10,15 +10,18 @@ Estimators, commands and services are thin callers of these.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from novikoff import hypotheses, rules
 from novikoff._jit import compile_here, rebuild
+from novikoff._jit.llvm import call_at
+from novikoff._jit.users import Compilations, Pointers
 from novikoff.errors import DataError, MergeError, RuleError
 from novikoff.history import Chain, History
 from novikoff.kernels import additive
@@ -43,7 +46,7 @@ from novikoff.rows import Rows
 from novikoff.state import State
 from novikoff.weights import Weights, linear_scores
 
-__all__ = ["Learner", "State"]
+__all__ = ["BlockUpdate", "Learner", "State"]
 
 TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "positive": additive.TIE_POSITIVE}
 
@@ -160,6 +163,14 @@ class Learner:
             self._learn_chunk(state, rows, codes, order, begin, min(begin + _CHUNK, stop), log)
         return state
 
+    def block(self, state: State, rows: Rows, codes: np.ndarray) -> BlockUpdate | None:
+        """An update that survives interrupts, for rows that are all numbers and one compiled call; None if they need
+        several calls, or the rule is a function, which may fail on the way."""
+        if len(rows) > _CHUNK or isinstance(self.rule, rules.Custom):
+            return None
+        codes = self.checked(state, rows, codes)
+        return BlockUpdate(self, state.laid_out(sparse=rows.is_sparse), rows, codes)
+
     def require_separator_fits(self, n_vectors: int, n_features: int) -> None:
         """A separator must have as many weight vectors as the state, and the same features."""
         if self.separator is not None and self.separator.coef.shape != (n_vectors, n_features):
@@ -171,23 +182,38 @@ class Learner:
         log: tuple[np.ndarray, np.ndarray],
     ) -> None:  # fmt: skip
         examples_before = int(state.counts[EXAMPLES])
-        code, knob, loops = _compiled(self.rule)
-        learn = loops[len(state.raw.bias) > 1]
-        logged, reached = learn(
-            rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms, codes, order, begin, end,
-            self.constant, self.tie, code, knob, *_planes(state, rows.is_sparse), state.counts, state.measures, *log,
-        )  # fmt: skip
-        if logged:
-            at = log[0][:logged, POSITION]
-            born = at + (examples_before + 1 - begin)
-            self._account(state, rows, codes, at if order is None else order[at], born, log[0][:logged],
-                          log[1][:logged])  # fmt: skip
-        if self.separator is not None and reached > begin:
-            self._measure_separator(state, rows, codes, order, begin, reached)
+        logged, reached = self._learn_in_place(state, rows, codes, order, begin, end, log)
+        self._account(state, rows, codes, order, begin, reached, examples_before, log, logged)
         if reached < end:
             raise self._trouble(state, rows, codes, reached if order is None else int(order[reached]))
 
+    def _learn_in_place(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None, begin: int, end: int,
+        log: tuple[np.ndarray, np.ndarray],
+    ) -> tuple[int, int]:  # fmt: skip
+        """Learn weights, counts and measures, in one compiled call; return how many updates the log has, and the first
+        position that was not visited."""
+        code, knob, loops = _compiled(self.rule)
+        learn = loops[len(state.raw.bias) > 1]
+        return learn(
+            rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms, codes, order, begin, end,
+            self.constant, self.tie, code, knob, *_planes(state, rows.is_sparse), state.counts, state.measures, *log,
+        )  # fmt: skip
+
     def _account(
+        self, state: State, rows: Rows, codes: np.ndarray, order: np.ndarray | None, begin: int, reached: int,
+        examples_before: int, log: tuple[np.ndarray, np.ndarray], logged: int,
+    ) -> None:  # fmt: skip
+        """Pass on to trace, history and separator what `_learn_in_place` found."""
+        if logged:
+            at = log[0][:logged, POSITION]
+            born = at + (examples_before + 1 - begin)
+            self._account_for_updates(state, rows, codes, at if order is None else order[at], born, log[0][:logged],
+                                      log[1][:logged])  # fmt: skip
+        if self.separator is not None and reached > begin:
+            self._measure_separator(state, rows, codes, order, begin, reached)
+
+    def _account_for_updates(
         self, state: State, rows: Rows, codes: np.ndarray, visited: np.ndarray, born: np.ndarray,
         log: np.ndarray, values: np.ndarray,
     ) -> None:  # fmt: skip
@@ -221,7 +247,16 @@ class Learner:
         margin = float(margins(state.raw.laid_out(sparse=one.is_sparse), one, codes[[row]], self.constant)[0])
         squared_norm = (rows.squared_norms[row] + self.constant) * (2.0 if len(state.raw.bias) > 1 else 1.0)
         assert isinstance(self.rule, rules.Custom)
-        return rules.bad_step(self.rule.function(margin, squared_norm), margin, squared_norm)
+        where = f"At row {row}, example {int(state.counts[EXAMPLES]) + 1:,} of the run: "
+        try:
+            self.rule.step(margin, float(squared_norm), margin <= 0.0)
+        except RuleError as error:
+            found = RuleError(where + str(error))
+            found.__cause__ = error.__cause__
+            return found
+        return RuleError(f"{where}the rule {self.rule.name}, compiled, finds no step for margin {margin!r} and squared "
+                         f"norm {float(squared_norm)!r}, and in Python it does; write it without branches that "
+                         "rounding can tip.")  # fmt: skip
 
     def score(self, state: State, rows: Rows) -> np.ndarray:
         """What the hypothesis says: (rows,) for two classes, positive for class 1; (rows, classes) for many."""
@@ -300,6 +335,42 @@ class Learner:
         )
 
 
+class BlockUpdate:
+    """One update of a state that can be finished after an interrupt, wherever that strikes.
+
+    `learn` is one compiled call, which no interrupt stops; it changes weights, counts and measures in place. `finished`
+    changes nothing. It may be called again, and by whoever comes after an interrupt.
+    """
+
+    def __init__(self, learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> None:
+        self._learner, self._state, self._rows, self._codes = learner, state, rows, codes
+        self._examples, self._updates = int(state.counts[EXAMPLES]), int(state.counts[UPDATES])
+        self._log = np.empty((len(rows), 3), np.int64), np.empty((len(rows), 2))
+
+    def learn(self) -> None:
+        """Learn from all rows."""
+        self._learner._learn_in_place(self._state, self._rows, self._codes, None, 0, len(self._rows), self._log)
+
+    @property
+    def is_learned(self) -> bool:
+        return int(self._state.counts[EXAMPLES]) > self._examples
+
+    def finished(self) -> State:
+        """The state with everything accounted for; its weights are those that were learned in place."""
+        history = self._state.history
+        state = replace(
+            self._state,
+            measures=self._state.measures.copy(),
+            trace=self._state.trace.copy(),
+            history=history.copy() if history is not None else None,
+        )
+        n, logged = len(self._rows), int(state.counts[UPDATES]) - self._updates
+        self._learner._account(state, self._rows, self._codes, None, 0, n, self._examples, self._log, logged)
+        if state.history is not None:
+            state.history.release()
+        return state
+
+
 def _require_width(rows: Rows, state: State) -> None:
     if rows.n_features != state.n_features:
         raise DataError(f"X has {rows.n_features} features, but the state is expecting {state.n_features} features.")
@@ -348,18 +419,47 @@ def _planes(state: State, sparse: bool) -> list[np.ndarray]:
     return found
 
 
-@lru_cache(maxsize=64)
-def _compiled(rule: rules.Rule) -> tuple[int, float, tuple[Callable[..., Any], Callable[..., Any]]]:
+_Loops = tuple[Callable[..., Any], Callable[..., Any]]  # for two classes and for many
+_LOOPS: _Loops = (additive.binary_pass, additive.multiclass_pass)
+_of_users: Compilations[_Loops] = Compilations()
+
+
+def _compiled(rule: rules.Rule) -> tuple[int, float, _Loops]:
     """A rule as the kernels take it: code, parameter, and the loops for two and for many classes."""
-    loops = (additive.binary_pass, additive.multiclass_pass)
     if not isinstance(rule, rules.Custom):
-        return *coded(rule), loops
-    users = _compiled_function(rule.function)
+        return *coded(rule), _LOOPS
+    loops = _of_users.find([rule.function], lambda: _loops_for(rule.function))
+    if loops is not None:
+        return -1, 0.0, loops
+    pointers = Pointers([rule.function])
+    binary, multiclass = _loops_for_pointers()
+    return pointers.address, 0.0, (pointers.within(binary, but=Exception), pointers.within(multiclass, but=Exception))
+
+
+def _loops_for(function: Callable[[float, float], float]) -> _Loops:
+    """The loops with a user's function in them. What it raises, and steps that are too long, become NaN: the loop stops
+    there, and `Learner._trouble` finds out why."""
+    users = _compiled_function(function)
 
     def step_size(rule, knob, margin, squared_norm, mistake):  # type: ignore[no-untyped-def]
-        return users(margin, squared_norm)
+        try:
+            tau = float(users(margin, squared_norm))
+        except Exception:
+            return math.nan
+        return tau if tau == 0.0 or tau * tau * squared_norm <= rules.LONGEST else math.nan
 
-    return -1, 0.0, (rebuild(loops[0], step_size=step_size), rebuild(loops[1], step_size=step_size))
+    return rebuild(_LOOPS[0], step_size=step_size), rebuild(_LOOPS[1], step_size=step_size)
+
+
+@cache
+def _loops_for_pointers() -> _Loops:
+    """The loops that call a function by its address, which takes the place of the code of a rule."""
+
+    def step_size(rule, knob, margin, squared_norm, mistake):  # type: ignore[no-untyped-def]
+        tau = call_at(rule, 0, margin, squared_norm)
+        return tau if tau == 0.0 or tau * tau * squared_norm <= rules.LONGEST else math.nan
+
+    return rebuild(_LOOPS[0], step_size=step_size), rebuild(_LOOPS[1], step_size=step_size)
 
 
 def coded(rule: rules.Perceptron | rules.Margin | rules.PassiveAggressive) -> tuple[int, float]:

@@ -41,30 +41,42 @@ class Trace:
 
     def add_one(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
         """Record the state after an update."""
-        self._thin(updates)
+        thin = self.thinned(updates)
+        self.stride, self.points = thin.stride, thin.points
         if updates % self.stride == 0:
             self.points.append((updates, examples, mistakes, norm, progress))
 
     def add(self, first: int, examples: np.ndarray, mistakes: np.ndarray, squared_norms: np.ndarray,
             progress: np.ndarray | None) -> None:  # fmt: skip
         """Record the states after consecutive updates, the first of them number `first`."""
-        after = first + len(examples)
-        self._thin(after - 1)
+        thin = self.thinned(first + len(examples) - 1)
+        points = [*thin.points, *thin.points_of(first, examples, mistakes, squared_norms, progress)]
+        self.stride, self.points = thin.stride, points
+
+    def thinned(self, updates: int) -> Trace:
+        """A trace with room for this many updates: itself, or a copy with a longer stride."""
+        if updates <= self.capacity * self.stride:
+            return self
+        other = Trace(self.capacity)
+        other.stride = self.stride
+        while updates > other.capacity * other.stride:
+            other.stride *= 2
+        other.points = [point for point in self.points if point[0] % other.stride == 0]
+        return other
+
+    def points_of(self, first: int, examples: np.ndarray, mistakes: np.ndarray, squared_norms: np.ndarray,
+                  progress: np.ndarray | None) -> list[tuple[float, ...]]:  # fmt: skip
+        """The points that this trace, thin enough, keeps of consecutive updates, the first of them number `first`."""
         kept = slice((-first) % self.stride, None, self.stride)
         norms = np.sqrt(np.maximum(squared_norms[kept], 0.0)).tolist()
         known = [math.nan] * len(norms) if progress is None else progress[kept].tolist()
-        numbers = range(first + kept.start, after, self.stride)
-        self.points.extend(zip(numbers, examples[kept].tolist(), mistakes[kept].tolist(), norms, known, strict=True))
-
-    def _thin(self, updates: int) -> None:
-        """Make the stride long enough for this many updates."""
-        if updates > self.capacity * self.stride:
-            while updates > self.capacity * self.stride:
-                self.stride *= 2
-            self.points = [point for point in self.points if point[0] % self.stride == 0]
+        numbers = range(first + kept.start, first + len(examples), self.stride)
+        return list(zip(numbers, examples[kept].tolist(), mistakes[kept].tolist(), norms, known, strict=True))
 
     def copy(self) -> Trace:
-        return self.scaled(1.0)
+        other = Trace(self.capacity)
+        other.stride, other.points = self.stride, self.points.copy()
+        return other
 
     def scaled(self, by: float) -> Trace:
         """The same trace for weights that are `by` times as long."""

@@ -2,33 +2,39 @@
 
 It learns from one example (a dict or a 1-D array) or a block of rows, in any mixture, and may meet new labels at any
 time, and new names in dicts. Whatever the mixture, the result is that of one example at a time.
+
+It may be shared by threads, and interrupted anywhere (_exclusive.py): an example or a block is learned whole or not at
+all, and one after the other. What belongs together is in one object, `_now`, which is replaced by another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from novikoff import rules
-from novikoff.errors import DataError
+from novikoff._exclusive import Exclusive, learning, lock_for, reading, refuse_to_learn
+from novikoff.copying import copied_deeply
+from novikoff.errors import ReentryError
 from novikoff.kernels.additive import TIE_NEGATIVE
 from novikoff.labels import Labels, encode
-from novikoff.learner import Learner
+from novikoff.learned import Learned
+from novikoff.learner import BlockUpdate, Learner
 from novikoff.ledger import Ledger
 from novikoff.pointwise import PointLearner, check
 from novikoff.quick import Quick
 from novikoff.rows import Rows
+from novikoff.sparse import dense_example
 from novikoff.state import State
 
 __all__ = ["Model"]
 
+_ARRAY = np.ndarray
 
-class Model:
+
+class Model(Exclusive):
     """What stands behind an estimator.
 
     Parameters
@@ -52,214 +58,310 @@ class Model:
     ('spam', 'ham')
     """
 
+    __copy__ = copied_deeply
     quick: Quick | None = None  # a short way for what comes one at a time, for who asks it first
+    _open: PointLearner | None = None  # that of `_now`, if it may be read without the lock
 
     def __init__(
         self, learner: Learner, labels: Iterable[Any] | Labels = (), state: State | None = None,
         names: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
-        self.learner = learner
-        self.labels = labels if isinstance(labels, Labels) else Labels(labels)
-        self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
-        self._state = state
-        self._point: PointLearner | None = None  # ahead of the state while examples come one at a time
+        labels = labels if isinstance(labels, Labels) else Labels(labels)
+        vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
+        self._begin(Learned(learner, labels, vocabulary, state))
+
+    def _begin(self, learned: Learned) -> None:
+        self._lock = lock_for(self)
+        self._block: tuple[BlockUpdate, Learned] | None = None  # learned from now, in place
+        self._blocks_begun = 0
+        self._is_torn = False
+        self._now = learned
+
+    # -- one call at a time
+
+    def _carry_out(self) -> None:
+        if self._block is not None:
+            self._finish_block(*self._block)
+        now = self._now
+        if now.quick is not None:
+            now.quick.catch_up()
+        elif now.point is not None:
+            now.point.carry_out()
+
+    def _recover(self) -> None:
+        if self._is_torn:
+            raise ReentryError(
+                "This process was forked while another thread was learning from a block, and its copy of the model is "
+                "of no use: fork between calls, or load the model from a file."
+            )
+        if self._now.quick is not None:
+            self._now.quick.suspend()
+        self._carry_out()
+        self._block = None
+
+    def _tidy(self) -> None:
+        if self._now.point is not None:
+            self._now.point.compact()
+
+    def _leave(self) -> None:
+        now = self._now
+        self.quick = now.quick
+        if self.quick is not None:
+            self.quick.resume()
+        elif not now.learner.hypothesis.remembers:
+            self._open = now.point
+
+    def _forked(self) -> None:
+        self._is_torn = self._block is not None  # compiled code may have been at work
+
+    def _replace(self, learned: Learned) -> None:
+        """Go on from something else. Compiled code for what was before is suspended for good."""
+        self._open = None
+        if self._now.quick is not None:
+            self._now.quick.suspend()
+        self._now = learned
+
+    def _finish_block(self, block: BlockUpdate, learned: Learned) -> None:
+        """Take over a block if it has been learned; if not, nothing has changed."""
+        if block.is_learned:
+            self._replace(replace(learned, state=block.finished()))
 
     # -- what has been learned
 
     @property
+    def learner(self) -> Learner:
+        return self._now.learner
+
+    @property
+    def labels(self) -> Labels:
+        return self._now.labels
+
+    @property
+    def vocabulary(self) -> dict[str, int] | None:
+        """Features by name, and their places; new ones may be added to it while an example is learned."""
+        return self._now.vocabulary
+
+    @property
     def n_features(self) -> int | None:
         """How many features the weights are for; None before the first example."""
-        if self.vocabulary is not None:
-            return len(self.vocabulary)
-        return self._state.n_features if self._state is not None else None
+        return self._now.n_features
 
     @property
     def state(self) -> State:
-        """The state as arrays, to read; to go on learning, assign the new one."""
-        if self._point is not None:
-            self._state = (self.quick or self._point).state()
-        if self._state is None:
-            self._state = self.learner.init(self.n_features or 0, max(2, len(self.labels)))
-        return self._state
+        """The state as arrays, to read; to go on learning, assign the new one. To learn from a block changes it."""
+        return self._learned().state  # type: ignore[return-value]
 
     @state.setter
     def state(self, state: State) -> None:
-        self._state, self._point, self.quick = state, None, None
+        self._set_state(state)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle and deepcopy: what has been learned, and nothing that is ahead of it."""
-        return {**self.__dict__, "_state": self.state, "_point": None, "quick": None}
+    @learning
+    def _set_state(self, state: State) -> None:
+        self._replace(replace(self._now, state=state, point=None, quick=None))
+
+    @reading
+    def _learned(self) -> Learned:
+        """Everything learned so far, one at a time or not."""
+        return self._now.begun()
+
+    @reading
+    def snapshot(self) -> Model:
+        """A copy that nothing changes, for who takes his time to read it."""
+        learned = self._now.begun()
+        if self._now.point is None:
+            learned = replace(learned, state=learned.state.copy())  # type: ignore[union-attr]
+        vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
+        return Model(learned.learner, learned.labels, learned.state, vocabulary)
+
+    @reading
+    def __getstate__(self) -> Learned:
+        """For pickle and deepcopy: what has been learned, apart from this."""
+        learned = self._now.begun()
+        vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
+        return replace(learned, vocabulary=vocabulary, state=learned.state.copy())  # type: ignore[union-attr]
+
+    def __setstate__(self, learned: Learned) -> None:
+        self._begin(learned)
 
     @property
     def ledger(self) -> Ledger:
-        return self.learner.ledger(self.state)
+        return self._ledger()
+
+    @reading
+    def _ledger(self) -> Ledger:
+        return self.learner.ledger(self._now.begun().state)  # type: ignore[arg-type]
 
     # -- one at a time
 
     def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example. If it is rejected, nothing has changed."""
+        """Learn from one example: whole, or not at all if it is rejected or interrupted."""
+        lock = self._lock
+        if lock._is_owned():
+            raise refuse_to_learn(self)
+        point, labels = self._open, self._now.labels
         try:
-            code = self.labels.codes[y]
+            code = labels.codes[y]  # which may be Python code of the label's: before the lock
         except (KeyError, TypeError):
-            return self._learn_new(x, y)
-        point = self._point
-        if point is None or not (type(x) is dict if point.dicts else point.takes(x)):
-            x, point = self._turn_to(x)
-        (self.quick or point).learn(x, code)
-
-    def _learn_new(self, x: Any, y: Any) -> None:
-        """Learn from one example with a label never seen before."""
-        x = self._as_example(x)
-        before = self.labels, self.state
-        check(x)
-        self._require_room_for([y], y, self.state.n_features)
-        code = self._meet(y)
-        x, point = self._turn_to(x)
+            code = None
+        kind = type(x)
+        if kind is not dict and kind is not _ARRAY:
+            x = dense_example(x)
+            x = dict(x) if isinstance(x, Mapping) else x
         try:
-            (self.quick or point).learn(x, code)
-        except Exception:
-            self.labels, self.state = before
-            raise
+            lock.acquire()
+            if (
+                code is not None
+                and point is not None
+                and point is self._open
+                and (kind is dict if point.dicts else point.takes(x))
+            ):
+                if point.pending is not None:
+                    point.carry_out()
+                point.learn(x, code)
+            else:
+                self._recover()
+                self._learn_unusual(x, y, code if self._now.labels is labels else None)
+                self._leave()
+        finally:
+            try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
+                lock.release()
+            except RuntimeError:  # interrupted while it waited for the lock
+                pass
+
+    def _learn_unusual(self, x: Any, y: Any, code: int | None) -> None:
+        """Learn from an example of which this is not known: whether its label is new, or the first by itself."""
+        learned, x = self._now.taking(x)
+        if code is not None and learned.point is not None:
+            learned.point.learn(x, code)
+        else:
+            self._learn_first(learned, x, y)
+
+    def _learn_first(self, learned: Learned, x: Any, y: Any) -> None:
+        """Learn from an example with a label never seen before, or the first one that comes by itself: in a copy, which
+        is taken over when it has learned."""
+        learned = replace(learned.begun(), vocabulary=None if learned.vocabulary is None else dict(learned.vocabulary))
+        try:
+            is_new = y not in learned.labels.codes
+        except TypeError:
+            is_new = True
+        if is_new:
+            assert learned.state is not None
+            check(x)
+            learned.require_room_for([y], y, learned.state.n_features)
+            learned = learned.with_label(y)
+        learned = learned.one_at_a_time()
+        assert learned.point is not None
+        learned.point.learn(x, learned.labels.codes[y])
+        self._replace(learned)
 
     def predict_one(self, x: Any) -> Any:
         """The label of one example; None where the answer is a label not met yet."""
-        point = self._point
-        if point is None or not (type(x) is dict if point.dicts else point.takes(x)):
-            if self._state is None:
+        point = self._open
+        if point is not None and (type(x) is dict if point.dicts else point.takes(x)):
+            account, labels = point.now, self._now.labels
+            code = point.decide(x)
+            if point.now is account and point.pending is None and self._open is point:
+                return labels.of_code[code]
+        return self._predict_one(x)  # something was learned meanwhile, or it is not as usual
+
+    @reading
+    def _predict_one(self, x: Any) -> Any:
+        learned, x = self._now.taking(x)
+        if learned.point is None:
+            if self._now.state is None:
                 return self._first_answer(x)
-            x, point = self._turn_to(x)
-        return self.labels.of_code[(self.quick or point).decide(x)]
+            learned = self._now.one_at_a_time()
+            self._replace(learned)
+        assert learned.point is not None
+        return learned.labels.of_code[learned.point.decide(x)]
 
     def _first_answer(self, x: Any) -> Any:
         """The label of anything before the first example: that of a tie."""
-        check(self._as_example(x))
+        check(x)
         return self.labels.of_code[0 if self.learner.tie == TIE_NEGATIVE else -1]
-
-    def _turn_to(self, x: Any) -> tuple[Any, PointLearner]:
-        """Get ready to go on one at a time, in dicts or arrays as x says."""
-        x = self._as_example(x)
-        if self._point is None:
-            point = PointLearner(self.learner, self.state, self.vocabulary)
-            self.quick = Quick(point, self.labels) if Quick.suits(point, self.labels) else None
-            self._point = point
-        return x, self._point
-
-    def _as_example(self, x: Any) -> Any:
-        """x as a dict or an array, whichever this model learns from; the first one says."""
-        if isinstance(x, Mapping):
-            if self.vocabulary is None and self.n_features:
-                raise DataError("This model has learned from rows without names; pass arrays, not dicts.")
-            self.vocabulary = {} if self.vocabulary is None else self.vocabulary
-            return dict(x)
-        array = self._one_array(x)
-        if self._state is None:
-            self._state = self.learner.init(len(array), max(2, len(self.labels)))
-        return array
-
-    def _one_array(self, x: Any) -> np.ndarray:
-        if self.vocabulary is not None:
-            raise DataError("This model knows its features by name; pass a dict.")
-        if sp.issparse(x):
-            Rows.of(x).require_numbers()  # its indices are checked before they are followed
-            x = x.toarray()
-        x = np.asarray(x)
-        if x.ndim != 1 and x.shape[:-1] != (1,):
-            raise DataError(f"One example is a dict or a 1-D array, found an array of shape {x.shape}.")
-        array = Rows.of(x.reshape(1, -1)).data.astype(np.float64)[0]
-        if self._state is not None and len(array) != self._state.n_features:
-            raise DataError(f"X has {len(array)} features, but this model is expecting {self._state.n_features} "
-                            "features as input.")  # fmt: skip
-        return array
 
     # -- blocks
 
-    def learn_rows(self, rows: Rows, y: np.ndarray, names: list[str] | None = None) -> None:
-        """Learn from a block, in order. If it is rejected, nothing has changed.
+    def learn_rows(
+        self, rows: Rows, y: np.ndarray, names: list[str] | None = None, learner: Learner | None = None
+    ) -> None:
+        """Learn from a block, in order: whole, or not at all if it is rejected or interrupted.
 
-        `names` are those of all features, the ones known so far first.
+        `names` are those of all features, the ones known so far first. A `learner` is one to go on by, with another
+        rule or convention for ties; the hypothesis and the intercept stay.
 
         Labels never met before join when the first row that has them is reached, as they would one at a time.
         """
-        self.learn_encoded(rows, *encode(y), names)
+        self.learn_encoded(rows, *encode(y), names, learner)
 
-    def learn_encoded(self, rows: Rows, classes: np.ndarray, place: np.ndarray, names: list[str] | None = None) -> None:
+    @learning
+    def learn_encoded(
+        self, rows: Rows, classes: np.ndarray, place: np.ndarray, names: list[str] | None = None,
+        learner: Learner | None = None,
+    ) -> None:  # fmt: skip
         """The same where `encode` has told the labels apart: row i has classes[place[i]]; a class may have no row."""
         rows.require_numbers()
         found = classes.tolist()
-        unmet = [k for k, name in enumerate(found) if name not in self.labels.codes]
-        new = {int(at[0]): found[k] for k in unmet if (at := np.flatnonzero(place == k)).size}
-        self._require_room_for(list(new.values()), found[place[0]], rows.n_features)
-        before = self._array_state(rows.n_features), self.labels
-        if isinstance(self.learner.rule, rules.Custom):
-            self.state = self.state.copy()  # the user's function may fail half-way
-        codes = np.zeros(len(place), np.int64)
-        try:
-            for start, stop in pairwise([*sorted({0, *new}), len(place)]):
-                if start in new:
-                    self._meet(new[start])
-                known = np.array([self.labels.codes.get(name, 0) for name in found])
-                codes[start:stop] = known[place[start:stop]]
-                self.state = self.learner.update(self.state.widened(rows.n_features), rows, codes, None, start, stop)
-        except Exception:
-            self.state, self.labels = before
-            raise
+        learned = self._now.begun(rows.n_features)
+        if learner is not None:
+            bounded = replace(learned.state, is_bounded=False)  # type: ignore[type-var]
+            learned = replace(learned, learner=learner, state=bounded)
         if names is not None:
-            self.vocabulary = {name: at for at, name in enumerate(names)}
-        if self.state.history is not None:
-            self.state.history.release()
+            learned, rows = learned.with_names(rows, names)
+        unmet = [k for k, name in enumerate(found) if name not in learned.labels.codes]
+        new = {int(at[0]): found[k] for k in unmet if (at := np.flatnonzero(place == k)).size}
+        learned.require_room_for(list(new.values()), found[place[0]], rows.n_features)
+        if not (set(new) <= {0} and self._learn_in_place(learned, rows, found, place, new)):
+            self._replace(learned.after_pieces(rows, found, place, new))
+
+    def _learn_in_place(
+        self, learned: Learned, rows: Rows, found: list[Any], place: np.ndarray, new: dict[int, Any]
+    ) -> bool:
+        """Learn from a block in one compiled call, without a copy of the weights; return False if that cannot be."""
+        learned = learned.with_label(new[0]) if new else learned
+        assert learned.state is not None
+        codes = learned.codes_of(found, place)
+        block = learned.learner.block(learned.state.widened(rows.n_features), rows, codes)
+        if block is None:
+            return False
+        self._open = None
+        self._block = block, learned
+        self._blocks_begun += 1
+        block.learn()
+        self._finish_block(block, learned)
+        self._block = None
+        return True
 
     def encoded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Labels as `learn_encoded` takes them. An error, before anything changes, if they cannot be told apart, or do
         not sort with those that are known."""
         classes, place = encode(y)
-        self.labels.copy().add(*(name for name in classes.tolist() if name not in self.labels.codes))
+        labels = self.labels
+        labels.copy().add(*(name for name in classes.tolist() if name not in labels.codes))
         return classes, place
 
     def scores(self, rows: Rows) -> np.ndarray:
         """What the hypothesis says of each row."""
-        return self.learner.score(self.state, rows)
+        return self._scored(rows)[1]
 
     def predict(self, rows: Rows) -> np.ndarray:
         """The label of each row."""
-        classes = self.labels.as_array()
+        learned, scores = self._scored(rows)
+        classes = learned.labels.as_array()
         if len(classes) == 1:
             return np.repeat(classes, len(rows))
-        return classes[self.learner.decide(self.scores(rows))]
+        return classes[learned.learner.decide(scores)]
 
-    # -- labels and names
+    def _scored(self, rows: Rows) -> tuple[Learned, np.ndarray]:
+        """What has been learned, and the scores of rows under it; many threads may read at a time."""
+        begun = self._blocks_begun
+        learned = self._learned()
+        scores = learned.scores(rows)
+        if self._blocks_begun == begun:
+            return learned, scores
+        return self._scored_alone(rows)  # the weights may have changed while they were read
 
-    def _meet(self, y: Any) -> int:
-        """Make room for a label never seen before; return its class."""
-        labels = self.labels.copy()
-        labels.add(y)
-        if len(labels) == 2:
-            (other,) = self.labels.known
-            if self.labels.codes[other] != labels.codes[other]:
-                self.state = self.state.flipped()
-        elif len(labels) > 2:
-            # The perceptron's two classes become two vectors just as if they had always been; rules that know a
-            # unit of margin keep every margin as it is.
-            scale = 1.0 if isinstance(self.learner.rule, rules.Perceptron) else 0.5
-            self.state = self.state.with_class(labels.codes[y], scale=scale)
-        self.labels, self.state = labels, self.state  # whatever is ahead of the state knew other labels
-        return labels.codes[y]
-
-    def _require_room_for(self, new: list[Any], first: Any, n_features: int) -> None:
-        """Raise, before anything changes, if new labels do not sort with the others or a separator cannot follow."""
-        trial = self.labels.copy()
-        trial.add(*new)
-        self.learner.require_separator_fits(len(trial) if len(trial) > 2 else 1, n_features)
-        if self.learner.separator is not None and len(self.labels) < 2 <= len(trial):
-            lone = self.labels if self.labels else Labels([first])
-            if lone.codes[lone.known[0]] != trial.codes[lone.known[0]]:
-                raise DataError(f"A separator must know which label is which: pass classes={trial.known!r} in advance.")
-
-    def follow(self, learner: Learner) -> None:
-        """Go on by another rule or convention for ties; the hypothesis and the intercept stay."""
-        self.state = replace(self.state, is_bounded=False)
-        self.learner = learner
-
-    def _array_state(self, n_features: int) -> State:
-        if self._state is None:
-            self._state = self.learner.init(n_features, max(2, len(self.labels)))
-        return self.state
+    @reading
+    def _scored_alone(self, rows: Rows) -> tuple[Learned, np.ndarray]:
+        learned = self._now.begun()
+        return learned, learned.scores(rows)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
-from novikoff.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding, Vocabulary
-from novikoff.errors import ModelFileError
+from novikoff._exclusive import Exclusive, learning, lock_for, reading
+from novikoff.copying import copied_deeply
+from novikoff.encoding import MARK, Encoding, Features, IndexEncoding, NameEncoding, TableEncoding, Vocabulary
+from novikoff.errors import ModelFileError, ReentryError
 from novikoff.kernels.additive import EXAMPLES
 from novikoff.learner import Learner
 from novikoff.ledger import Ledger
@@ -27,8 +31,12 @@ __all__ = ["KIND", "StreamModel", "encoding_for", "learn"]
 KIND = "stream"
 
 
-class StreamModel:
+class StreamModel(Exclusive):
     """A learner and its encoding.
+
+    A block is learned whole or not at all if it is interrupted or rejected; one with much text, or with a pause in it,
+    piece by piece, and `rows_read` tells how many rows have been learned. Threads may share the model: one call is
+    carried out at a time.
 
     Parameters
     ----------
@@ -61,6 +69,8 @@ class StreamModel:
     (['go'], ['sky=sun', 'sky=rain'])
     """
 
+    __copy__ = copied_deeply
+
     def __init__(self, learner: Learner, features: Features | None = None) -> None:
         self.model = Model(learner)
         self.features = features or Features()
@@ -68,6 +78,56 @@ class StreamModel:
         self.rows_read: dict[str, int] = {}
         self.rows_of_run: dict[str, int] = {}
         self.target: str | None = None
+        self._lock, self._piece = lock_for(self), None
+
+    # -- one call at a time
+
+    _piece: _Piece | None  # what is being learned
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and deepcopy: what has been learned, apart from this."""
+        return self._copied()
+
+    @reading
+    def _copied(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_piece")}
+        return deepcopy(kept)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=lock_for(self), _piece=None)
+
+    def _carry_out(self) -> None:
+        if self._piece is not None:
+            raise ReentryError(
+                "A StreamModel was asked for something while this thread was learning from a block: by a signal "
+                "handler or a finalizer. Ask after the call has returned."
+            )
+
+    def _recover(self) -> None:
+        piece = self._piece
+        if piece is not None and piece.rows is None:
+            self._take_back(piece)
+        elif piece is not None:
+            self._finish(piece)
+
+    def _take_back(self, piece: _Piece) -> None:
+        """Be as before a piece of which nothing has been learned."""
+        if piece.encoding is not None:
+            piece.encoding.back_to(piece.mark)
+        self.encoding = piece.encoding
+        self._piece = None
+
+    def _finish(self, piece: _Piece) -> None:
+        """Learn the rows of a piece that have not been learned, and count them all."""
+        assert piece.rows is not None
+        done = 0
+        for rows in piece.rows:
+            if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
+                self.model.learn_encoded(rows, piece.classes, piece.place[done : done + len(rows)])
+            done += len(rows)
+        self.rows_read = piece.rows_read
+        self.rows_of_run = piece.rows_of_run
+        self._piece = None
 
     def __repr__(self) -> str:
         learner = self.model.learner
@@ -111,10 +171,11 @@ class StreamModel:
         formats = {"index": "svmlight", "names": "vw"}
         return formats[self.encoding.kind] if self.encoding is not None else "csv"
 
+    @learning
     def forget_run(self, sources: Iterable[str]) -> None:
         """Begin another run over some sources."""
-        for source in sources:
-            self.rows_of_run.pop(source, None)
+        forgotten = set(sources)
+        self.rows_of_run = {name: n for name, n in self.rows_of_run.items() if name not in forgotten}
 
     def ahead_of(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks of a stream to learn from, or parts of them; the texts of the next are looked at in a thread while
@@ -132,40 +193,61 @@ class StreamModel:
             pass
 
     def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
-        """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger."""
-        if self.encoding is None:
-            self.encoding = encoding_for(block, self.features)
+        """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger; it
+        yields how many there are."""
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
-        self.encoding.require(block)
+        encoding = self.encoding or encoding_for(block, self.features)
+        encoding.require(block)
         classes, place = self.model.encoded(block.labels)  # before anything has changed
-        stops, done = list(stops), 0
-        for rows in self.encoding.learn(block):
-            yield from self._learn_rows(rows, classes, place[done : done + len(rows)], stops)
-            done += len(rows)
-        self.rows_read[block.source] = self.rows_read.get(block.source, 0) + len(block)
+        before, done = int(self.model.state.counts[EXAMPLES]), 0
+        edges = [0, *sorted(stop - before for stop in stops if before < stop < before + len(block)), len(block)]
+        for start, stop in pairwise(edges):
+            for piece in encoding.pieces(block if stop - start == len(block) else block[start:stop]):
+                yield self._learn_piece(encoding, piece, classes, place[done : done + len(piece)])
+                done += len(piece)
+
+    @learning
+    def _learn_piece(self, encoding: Encoding[Any], block: Block, classes: np.ndarray, place: np.ndarray) -> int:
+        """Learn from a piece of a block; return how many examples there are then."""
+        encoding = self.encoding or encoding
+        n_read = self.rows_read.get(block.source, 0) + len(block)
+        rows_of_run = self.rows_of_run
         if block.source != STANDARD_INPUT:  # a pipe goes on where it is
-            self.rows_of_run[block.source] = self.rows_of_run.get(block.source, 0) + len(block)
+            rows_of_run = rows_of_run | {block.source: rows_of_run.get(block.source, 0) + len(block)}
+        examples = int(self.model.state.counts[EXAMPLES])
+        self._piece = piece = _Piece(self.encoding, encoding.mark(), examples, classes, place,
+                                     self.rows_read | {block.source: n_read}, rows_of_run)  # fmt: skip
+        self.encoding = encoding
+        try:
+            encoded = list(encoding.learn(block))
+            for rows in encoded:
+                rows.require_numbers()
+            piece.rows = encoded
+            self._finish(piece)
+        except Exception:
+            if int(self.model.state.counts[EXAMPLES]) == examples:
+                self._take_back(piece)
+            self._piece = None
+            raise
+        return examples + len(block)
 
-    def _learn_rows(self, rows: Rows, classes: np.ndarray, place: np.ndarray, stops: Iterable[int]) -> Iterator[int]:
-        before, start = int(self.model.state.counts[EXAMPLES]), 0
-        for stop in (*(stop - before for stop in stops if before < stop < before + len(rows)), len(rows)):
-            if stop > start:
-                part = rows if stop - start == len(rows) else rows[start:stop]
-                self.model.learn_encoded(part, classes, place[start:stop])
-                start = stop
-                yield before + stop
-
+    @reading
     def rows_of(self, block: Block) -> Rows:
         """The rows of a block as the weights take them."""
+        return self._rows_of(block)
+
+    def _rows_of(self, block: Block) -> Rows:
         if self.encoding is None:
             raise ValueError("The model has learned nothing yet.")
         return self.encoding.read(block)
 
+    @reading
     def predict(self, block: Block) -> np.ndarray:
         """The label of every row of a block."""
-        return self.model.predict(self.rows_of(block))
+        return self.model.predict(self._rows_of(block))
 
+    @reading
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
         """For each label (for two, the second) the features with the largest weights, and the weights."""
         weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
@@ -177,8 +259,10 @@ class StreamModel:
             found.append((label, [(names[j], float(w[j])) for j in order.tolist() if w[j] != 0.0]))
         return found
 
+    @reading
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file that `load` reads back; it is replaced whole."""
+        """Write everything to a file that `load` reads back. One that could not be loaded is refused, and the old file
+        stays; see `novikoff.files` for links and permissions."""
         root = Section("The model cannot be saved")
         if self.encoding is None:
             root.fail("it has learned nothing yet")
@@ -189,10 +273,10 @@ class StreamModel:
         encoding.facts["kind"] = self.encoding.kind
         self.encoding.put(encoding)
         if self.encoding.n_features != self.model.state.n_features:
-            root.fail("it was interrupted within a block; go on from the last file that was written")
+            root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
-        write(path, KIND, root)
+        write(path, KIND, root, lambda found: StreamModel.taken(found, path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StreamModel:
@@ -209,6 +293,7 @@ class StreamModel:
     def taken(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
         """The same from the content of the file."""
         found = cls.__new__(cls)
+        found._lock, found._piece = lock_for(found), None
         found.model = take_model(root, None)
         found.encoding = _take_encoding(root.part("encoding"))
         found.features = getattr(found.encoding, "features", Features())
@@ -223,11 +308,31 @@ class StreamModel:
         return found
 
 
+@dataclass
+class _Piece:
+    """A piece of a block that is being learned, and what it takes to take it back or to finish it.
+
+    As long as it has no rows, nothing of it has been learned, and the encoding can go back to where it was. When it has
+    rows, the encoding has met all of it, and the model learns from those.
+    """
+
+    encoding: Encoding[Any] | None
+    mark: Any
+    examples: int
+    classes: np.ndarray
+    place: np.ndarray
+    rows_read: dict[str, int]
+    rows_of_run: dict[str, int]
+    rows: list[Rows] | None = None
+
+
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """An encoding that has seen nothing, for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
         return IndexEncoding()
-    return NameEncoding(Vocabulary(features.hash_bits)) if isinstance(block, NamedBlock) else TableEncoding(features)
+    return (
+        NameEncoding(Vocabulary(features.hash_bits, MARK)) if isinstance(block, NamedBlock) else TableEncoding(features)
+    )
 
 
 def _take_encoding(section: Section) -> Encoding[Any]:

@@ -54,6 +54,8 @@ class State:
             trace=self.trace.copy(),
         )
 
+    __copy__ = copy
+
     def laid_out(self, *, sparse: bool) -> State:
         """In the memory order that rows of this kind are fastest with; itself if it already is."""
         if len(self.raw.bias) == 1 or self.raw.laid_out(sparse=sparse) is self.raw:

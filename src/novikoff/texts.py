@@ -16,6 +16,7 @@ __all__ = [
     "delimiter_of",
     "is_number",
     "is_prose",
+    "lines_of",
     "listed",
     "looks_like_prose",
     "looks_like_svmlight",
@@ -32,6 +33,16 @@ _VW_LINE = re.compile(rf"\s*({_LABEL})?\|", re.IGNORECASE | re.ASCII)
 _VW_ENTRY = re.compile(r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]")  # a namespace, or a value
 _SAMPLE = 1000  # lines that settle whether there is a header
 _WORDS = 4  # in a cell, from here on it is text
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends, which are those of `streams.lines`; `str.splitlines` knows others too.
+
+    >>> from novikoff.texts import lines_of
+    >>> lines_of("a\\x85b\\r\\nc\\rd")
+    ['a\\x85b', 'c', 'd']
+    """
+    return re.split("\r\n|\r|\n", text)
 
 
 def delimiter_of(sample: list[str], quote: str) -> str:
@@ -77,7 +88,7 @@ def is_prose(cells: Sequence[str]) -> bool:
 
 def looks_like_svmlight(text: str) -> bool:
     """Whether the first lines are label index:value ..."""
-    lines = [line.partition("#")[0].split() for line in text[:100_000].splitlines()[:10]]
+    lines = [line.partition("#")[0].split() for line in lines_of(text[:100_000])[:10]]
     lines = [words for words in lines if words]
     tails = [word for words in lines for word in words[1:]]
     return bool(tails) and all(":" not in words[0] for words in lines) and all(
@@ -87,7 +98,7 @@ def looks_like_svmlight(text: str) -> bool:
 
 def looks_like_vw(text: str) -> bool:
     """Whether the first lines are label |space name:value ..., and no table whose cells are parted by bars."""
-    lines = [line for line in text[:100_000].splitlines()[:10] if line.strip()]
+    lines = [line for line in lines_of(text[:100_000])[:10] if line.strip()]
     if not lines or not all(_VW_LINE.match(line) for line in lines):
         return False
     return any(_VW_ENTRY.search(line) for line in lines) or all(line.count("|") == 1 for line in lines)
@@ -95,8 +106,8 @@ def looks_like_vw(text: str) -> bool:
 
 def looks_like_prose(text: str) -> bool:
     """Whether the first lines are label<TAB>text, without a header."""
-    rows = [line.split("\t") for line in text[:100_000].splitlines()[:100] if line.strip()]
-    if not rows or any(len(row) != 2 or not row[0].strip() for row in rows):
+    rows = [line.split("\t") for line in lines_of(text[:100_000])[:100] if line.strip(" \t")]
+    if not rows or any(len(row) != 2 or not row[0].strip(" ") for row in rows):
         return False
     return is_prose([text for _, text in rows]) and not begins_with_header(rows)
 

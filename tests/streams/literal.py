@@ -4,7 +4,13 @@ import math
 import re
 
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-BLANKS = b" \t\r"
+BLANKS = b" \t"
+LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+def lines(text):
+    """The lines of a text without their ends."""
+    return LINE_END.split(text.removeprefix(b"\xef\xbb\xbf"))
 
 
 def number(word):
@@ -21,7 +27,7 @@ def svmlight_row(line):
     line.decode()
     if b"\0" in line:
         raise ValueError(line)
-    words = line.split(b"#")[0].translate(bytes.maketrans(BLANKS, b"   ")).split(b" ")
+    words = line.split(b"#")[0].translate(bytes.maketrans(BLANKS, b"  ")).split(b" ")
     words = [word for word in words if word]
     if not words:
         return None
@@ -39,8 +45,7 @@ def svmlight_row(line):
 def svmlight(text):
     """Rows [(line, label, {index: value})], and the lines that are wrong [(line, text)]."""
     rows, wrong = [], []
-    text = text.removeprefix(b"\xef\xbb\xbf")
-    for n, line in enumerate(text.split(b"\n"), start=1):
+    for n, line in enumerate(lines(text), start=1):
         try:
             found = svmlight_row(line)
             if found is not None:
@@ -51,7 +56,7 @@ def svmlight(text):
 
 
 def blank_parted(text):
-    return [word for word in re.split(rb"[ \t\r]+", text) if word]
+    return [word for word in re.split(rb"[ \t]+", text) if word]
 
 
 def vw_row(line):
@@ -98,7 +103,7 @@ def scaled(colon, value):
 def vw(text):
     """Rows [(line, label, {(namespace, name): value})], and the lines that are wrong [(line, text)]."""
     rows, wrong = [], []
-    for n, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    for n, line in enumerate(lines(text), start=1):
         try:
             found = vw_row(line)
             if found is not None:
@@ -106,3 +111,82 @@ def vw(text):
         except ValueError:
             wrong.append((n, line))
     return rows, wrong
+
+
+def prose(text):
+    """Rows [(line, label, text)], and the lines that are wrong [(line, text)]."""
+    rows, wrong = [], []
+    for n, line in enumerate(lines(text), start=1):
+        label, tab, rest = line.partition(b"\t")
+        if not line.strip(BLANKS):
+            continue
+        try:
+            if b"\0" in line or not tab or not label.strip(b" "):
+                raise ValueError
+            rows.append((n, label.decode().strip(" "), rest.decode()))
+        except ValueError:
+            wrong.append((n, line))
+    return rows, wrong
+
+
+MISSING = ("", "?", "na", "n/a", "nan", "null")
+
+
+def table(text, delimiter, quote, kinds):
+    """Rows [(line, cells...)] of delimited text, missing cells as None, and what is wrong [(line, text)]: RFC 4180 with
+    blanks around cells, character by character. `quote` is None if there are no quotes. The last column is required.
+
+    Of a row that cannot be cut into as many cells as there are kinds, the first line is wrong, and the next row begins
+    after it.
+    """
+    rows, wrong, line = [], [], 1
+    text = text.removeprefix(b"\xef\xbb\xbf").decode("latin-1")  # a character for every byte
+    while text:
+        end = re.search("\r\n|\r|\n|\\Z", text).end()
+        if text[:end].strip(" \r\n" if delimiter == "\t" else " \t\r\n"):
+            cells, size = table_row(text, delimiter, quote)
+            raw = text[: size or end].encode("latin-1")
+            try:
+                raw.decode()
+                if cells is None or len(cells) != len(kinds) or b"\0" in raw:
+                    raise ValueError(raw)
+                end = size
+                rows.append((line, *table_cells(cells, kinds)))
+            except ValueError:
+                wrong.append((line, text[:end].encode("latin-1")))
+        line += len(re.findall("\r\n|\r|\n", text[:end]))
+        text = text[end:]
+    return rows, wrong
+
+
+def table_cells(cells, kinds):
+    found = [cell.encode("latin-1").decode() for cell in cells]
+    if found[-1].lower() in MISSING:
+        raise ValueError(found)
+    return [None if cell.lower() in MISSING else number(cell.encode()) if kind == "number" else cell
+            for cell, kind in zip(found, kinds, strict=True)]  # fmt: skip
+
+
+def table_row(text, delimiter, quote):
+    """(cells, size) of the row that a text begins with, its end included; (None, None) if its quotes are wrong."""
+    cells, at = [], 0
+    while True:
+        while text[at : at + 1] == " ":
+            at += 1
+        cell = ""
+        if quote is not None and text[at : at + 1] == quote:
+            at += 1
+            while text[at : at + 2] == 2 * quote or text[at : at + 1] not in (quote, ""):
+                cell += text[at]
+                at += 2 if text[at : at + 2] == 2 * quote else 1
+            at += 1
+            if at > len(text) or text[at : at + 1] not in (delimiter, "\r", "\n", ""):
+                return None, None
+        else:
+            while text[at : at + 1] not in (delimiter, "\r", "\n", ""):
+                cell += text[at]
+                at += 1
+        cells.append(cell.strip(" \t\r\n"))
+        if text[at : at + 1] != delimiter or at >= len(text):
+            return cells, min(len(text), at + 2 if text[at : at + 2] == "\r\n" else at + 1)
+        at += 1

@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 import random
+import struct
 
 import numpy as np
 import pandas as pd
@@ -487,19 +488,22 @@ def test_a_number_that_is_too_large_is_found_whatever_the_file_says_of_its_numbe
             list(opened(path))
 
 
-def test_what_a_file_says_of_its_numbers(tmp_path):
-    inner = pa.array([{"a": 1.0}, {"a": 2.0}])
-    for columns, largest in (
-        ({"a": [1.0, -5.5], "y": [0, 3]}, 5.5),
-        ({"a": [1.0, None], "y": [0, -7]}, 7.0),
-        ({"a": [1.0, np.nan], "y": [0, 1]}, 1.0),
-        ({"a": [1.0, np.inf], "y": [0, 1]}, np.inf),
-        ({"a": pa.nulls(2, pa.float64()), "y": [0, 1]}, np.inf),
-        ({"w": ["x", "y"], "y": [0, 1]}, np.inf),
-        ({"s": inner, "a": [1.0, 2.0], "y": [0, 1]}, np.inf),
-    ):
-        with opened(saved(tmp_path, pa.table(columns), "parquet"), drop=["s"] if "s" in columns else []) as reader:
-            assert reader._largest == largest
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e150, -1e300])
+def test_a_footer_that_lies_about_its_numbers(tmp_path, wrong, missing):
+    """The minimum and maximum in the footer of a Parquet file are claims: every number is looked at."""
+    column = [1.0, 777.25, None if missing else 3.0, 1000.0]
+    table = pa.table({"a": column, "y": [0.0, 1.0, 0.0, 1.0]})
+    path = saved(tmp_path, table, "parquet", use_dictionary=False, compression="none")
+    content, true = path.read_bytes(), struct.pack("<d", 777.25)
+    assert content.count(true) == 1
+    path.write_bytes(content.replace(true, struct.pack("<d", wrong)))
+    statistics = pq.ParquetFile(path).metadata.row_group(0).column(0).statistics
+    assert (statistics.min, statistics.max) == (1.0, 1000.0)
+    with pytest.raises(DataError, match=r"t\.parquet:2:1: "):
+        list(opened(path))
+    [block] = opened(path, bad_rows="skip")
+    assert block.lines.tolist() == [1, 3, 4]
 
 
 def test_invalid_text(tmp_path):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from literal import lines as literal_lines
 
 from novikoff.errors import DataError
 from novikoff.streams import JsonLinesReader, Texts, Words, jsonlines, open_stream
@@ -350,10 +351,10 @@ def test_both_ways_agree_on_mutated_files(monkeypatch, way):
             continue
         rows, rejects = found[0]
         lines = [line for line, _, _ in rows] + [line for line, _ in rejects]
-        assert sorted(lines) == [n for n, row in enumerate(text.split(b"\n"), start=1) if row.strip(b" \t\r")]
+        assert sorted(lines) == [n for n, row in enumerate(literal_lines(text), start=1) if row.strip(b" \t")]
         taken += len(rows)
         for line, label, cells in rows:
-            row = flat(json.loads(text.split(b"\n")[line - 1]))
+            row = flat(json.loads(literal_lines(text)[line - 1]))
             assert {**cells, "y": label} == {
                 key: float(cell) if isinstance(cell, int) else cell for key, cell in row.items()
             }

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from literal import prose as literal
 
 from novikoff.errors import DataError
 from novikoff.streams.prose import ProseReader
@@ -22,22 +23,6 @@ def read(text, chunk=1 << 20, **options):
     except DataError as error:
         return rows, rejects, error
     return rows, rejects, None
-
-
-def literal(text):
-    rows, wrong = [], []
-    for n, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        line = line.removesuffix(b"\r")
-        label, tab, rest = line.partition(b"\t")
-        if not line.strip():
-            continue
-        try:
-            if b"\0" in line or not tab or not label.strip():
-                raise ValueError
-            rows.append((n, label.decode().strip(), rest.decode()))
-        except ValueError:
-            wrong.append((n, line))
-    return rows, wrong
 
 
 def require_literal(text, chunk):

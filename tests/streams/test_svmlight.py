@@ -40,7 +40,7 @@ def read(text, chunk=1 << 20, bad_rows="skip"):
     try:
         for block in SvmlightReader(source_of(text, chunk), bad_rows=bad_rows):
             rows += rows_of(block)
-            rejects += [(reject.line, reject.text.removesuffix(b"\n")) for reject in block.rejects]
+            rejects += [(reject.line, reject.text.rstrip(b"\r\n")) for reject in block.rejects]
     except DataError as error:
         return rows, rejects, error
     return rows, rejects, None

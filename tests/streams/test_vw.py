@@ -4,10 +4,11 @@ import random
 
 import numpy as np
 import pytest
+from literal import lines as literal_lines
 from literal import vw as literal
 
+from novikoff.encoding.vocabulary import Names
 from novikoff.errors import DataError
-from novikoff.kernels.names import SEED, name_hashes
 from novikoff.streams import vw
 from novikoff.streams.sources import Source
 from novikoff.streams.vw import VwReader
@@ -22,11 +23,7 @@ def source_of(text, chunk=1 << 20, *, is_steady=True):
 
 def hash_of(space, name):
     """The hash of a name by itself, however it was met."""
-    found = np.array([SEED])
-    for part in (space, name):
-        text = np.frombuffer(bytearray(part), np.uint8)
-        name_hashes(text, np.array([[0, len(part)]], np.int32), found.copy(), found)
-    return int(found[0])
+    return int(Names.under(space.decode(), [name.decode()]).hashes[0])
 
 
 def rows_of(block):
@@ -46,7 +43,7 @@ def read(text, chunk=1 << 20, bad_rows="skip", target=False):
     try:
         for block in VwReader(source_of(text, chunk), bad_rows=bad_rows, target=target):
             rows += rows_of(block)
-            rejects += [(reject.line, reject.text.removesuffix(b"\n")) for reject in block.rejects]
+            rejects += [(reject.line, reject.text.rstrip(b"\r\n")) for reject in block.rejects]
     except DataError as error:
         return rows, rejects, error
     return rows, rejects, None
@@ -58,7 +55,7 @@ def require_literal(text, chunk=1 << 20):
     rows, wrong = literal(text)
     for target in (False, None):
         if target is None:
-            lines = text.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+            lines = literal_lines(text)
             wrong = sorted([*wrong, *((n, lines[n - 1]) for n, label, _ in rows if label is None)])
             rows = [row for row in rows if row[1] is not None]
         found, rejects, error = read(text, chunk, target=target)

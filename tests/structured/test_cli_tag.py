@@ -120,7 +120,7 @@ def test_options_of_learning(files):
          "-o", files / "m.nk")  # fmt: skip
     tagger = nk.load(files / "m.nk")
     assert (tagger.columns_, tagger.hypothesis, tagger.hash_bits) == (("form", "tag"), "last", 10)
-    assert [t.text for t in tagger._program.templates] == ["U00:%x[0,0]", "U01:%x[0,1]"]
+    assert [t.text for t in tagger._known().program.templates] == ["U00:%x[0,0]", "U01:%x[0,1]"]
 
 
 def test_how_it_searches(files):

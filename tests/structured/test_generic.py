@@ -121,7 +121,7 @@ def test_the_average_is_that_of_all_weights():
     model, seen = nk.StructuredPerceptron(Classes(3, "dense")), []
     for x, label in zip(X, y, strict=True):
         model.partial_fit([x], [label])
-        seen.append(model._vector.now.copy())
+        seen.append(model._run.vector.now.copy())
     np.testing.assert_allclose(model.weights_, np.mean(seen, axis=0), atol=1e-12)
 
 

@@ -8,7 +8,8 @@ from test_tagger import corpora, parted
 
 import novikoff as nk
 from novikoff.errors import DataError, ModelFileError
-from novikoff.store import Section, read, write
+from novikoff.store import read
+from novikoff.store.container import pack
 from novikoff.structured.columns import FileColumns
 
 
@@ -37,7 +38,7 @@ def test_saved_loaded_and_continued_is_uninterrupted(tmp_path_factory, corpus, c
         assert again.predict(X) == whole.predict(X)
     whole.partial_fit(X[cut:], y[cut:])
     again.partial_fit(X[cut:], y[cut:])
-    assert_same(again._chain, whole._chain)
+    assert_same(again._known().chain, whole._known().chain)
     assert again.predict(X) == whole.predict(X)
     assert again.known_words() == whole.known_words()
     assert repr(again.ledger_) == repr(whole.ledger_)
@@ -63,7 +64,7 @@ def test_passes_that_go_on_are_those_of_one_run(tmp_path_factory, corpus, first,
     if mistakes[-1]:  # otherwise it had ended
         mistakes += again.passes(X, y, go_on=True)
     assert mistakes == whole_mistakes
-    assert_same(again._chain, whole._chain)
+    assert_same(again._known().chain, whole._known().chain)
 
 
 def trained():
@@ -150,6 +151,6 @@ def test_a_spoilt_file_is_refused(tmp_path, spoil):
     trained().save(path)
     kind, root = read(path)
     spoil(root)
-    write(path, kind, Section("", root.facts, root.tensors))
+    path.write_bytes(pack(kind, root))
     with pytest.raises(ModelFileError):
         nk.load(path)

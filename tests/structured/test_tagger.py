@@ -39,7 +39,7 @@ def parted(corpus):
 
 def weights_of(tagger, of="weights", pairs="pairs"):
     """The weights of a tagger by the names that literal_chains.py gives them."""
-    chain, program = tagger._chain, tagger._program
+    chain, program = tagger._known().chain, tagger._known().program
     rows, links, triples = getattr(chain, of), getattr(chain, pairs), getattr(chain, pairs.replace("pair", "triple"))
     n_plain = len(program.templates) - program.n_links
     found = {}
@@ -258,7 +258,7 @@ def test_strangers_are_forgotten(monkeypatch):
     for k in range(40):
         sentence = [f"x{k % 7}", f"the{k}", f"{k}{k % 3}"]
         assert tagger.predict([sentence, X[k % 3]]) == [own for x in (sentence, X[k % 3]) for own in fresh.predict([x])]
-        assert len(tagger._program.words) < 7 + 4 + 10
+        assert len(tagger._known().program.words) < 7 + 4 + 10
         fresh = nk.SequenceTagger("pos", max_iter=5).fit(X, y)
     with pytest.raises(DataError):
         tagger.partial_fit([["new", 7]], [["N", "N"]])
@@ -308,14 +308,14 @@ def test_what_is_wrong_is_said(act, message):
 def test_rejected_sentences_change_nothing():
     X, y = [["a", "b"], ["b"]], [["X", "Y"], ["X"]]
     tagger = nk.SequenceTagger("pos").fit(X, y)
-    before, words_before = weights_of(tagger), list(tagger._program.words.texts)
+    before, words_before = weights_of(tagger), list(tagger._known().program.words.texts)
     for bad in ([["c", 1]], [["Z", "Z"]]), ([["c", "d"]], [["Z"]]):
         with pytest.raises(DataError):
             tagger.partial_fit(*bad)
         with pytest.raises(DataError):
             tagger.fit(*bad)
     assert weights_of(tagger) == before
-    assert tagger._program.words.texts == words_before
+    assert tagger._known().program.words.texts == words_before
     assert tagger.tags_ == ["X", "Y"]
 
 
@@ -376,7 +376,7 @@ def test_an_interruption_while_words_are_new():
     """Between any two steps of Python: the next call finds words and numbers in order."""
     X = [["a", "b"]]
     tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["X", "Y"]])
-    words = tagger._program.words
+    words = tagger._known().program.words
     right = copy.deepcopy(tagger).predict([["c", "a", "d"]])
     interrupted = apart = 0
     for line in range(40):
@@ -422,7 +422,7 @@ def test_words_may_hold_zero_bytes():
     X = [["a", "a\0", "a\0b", ""], [], ["\0"], [""], ["b"]]
     tags = [["1", "2", "3", "4"], [], ["5"], ["4"], ["6"]]
     tagger = nk.SequenceTagger(["word[0]", "lower[0]"], max_iter=20).fit(X[1:] + X[:1], tags[1:] + tags[:1])
-    assert tagger._program.words.texts == ["\0", "", "b", "a", "a\0", "a\0b"]
+    assert tagger._known().program.words.texts == ["\0", "", "b", "a", "a\0", "a\0b"]
     assert tagger.predict([[], ["", "\0"], ["b", "a"]]) == [[], ["4", "5"], ["6", "1"]]
 
 

@@ -164,10 +164,13 @@ def _require_classes(table: Table, positive: Any, plot: Path | None) -> None:
 
 
 def _require_matplotlib(plot: Path) -> None:
+    from novikoff.files import require_writable
+
     if find_spec("matplotlib") is None:
         raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
     if not plot.parent.is_dir():
         raise click.ClickException(f"{plot}: there is no folder {str(plot.parent)!r}.")
+    require_writable(plot)
 
 
 def _decide(table: Table, fit_intercept: bool, positive: Any) -> Certificate | Verdicts:
@@ -213,6 +216,8 @@ def _verify(table: Table, found: Certificate | Verdicts) -> None:
     from novikoff.theory.certificates import Verdicts
 
     proofs = list(found.values()) if isinstance(found, Verdicts) else [found]
+    if isinstance(found, Verdicts):
+        found.check_questions(table.y)
     with _waiting("Checking the proof in exact arithmetic") as update:
         for number, proof in enumerate(proofs, start=1):
             update(f"Checking proof {number:,} of {len(proofs):,} in exact arithmetic")

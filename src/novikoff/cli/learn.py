@@ -22,6 +22,7 @@ from novikoff.cli.options import (
     reading_options,
     require_apart,
     require_replaceable,
+    require_writable,
 )
 from novikoff.cli.progress import Gauge, Lines, progress, say
 from novikoff.cli.reading import Columns, LeftOut, open_for
@@ -88,8 +89,7 @@ def learn(
         raise click.UsageError("--resume needs a model to go on from: --from MODEL.")
     if "-" in files and (passes > 1 or resume):
         raise click.UsageError("A pipe can be read once, and from where it is: --passes and --resume need files.")
-    if not output.resolve().parent.is_dir():
-        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    require_writable(output)
     rejects = rejects or output.with_name(f"{output.name}.rejects")
     require_apart({"--output": output, "--rejects": rejects, "--plot": plot}, files)
     require_replaceable(output)

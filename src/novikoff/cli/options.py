@@ -24,6 +24,7 @@ __all__ = [
     "rejects_option",
     "require_apart",
     "require_replaceable",
+    "require_writable",
 ]
 
 # The same as in novikoff.streams, which loads too much for --help.
@@ -174,6 +175,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def reading(options: dict[str, Any]) -> dict[str, Any]:
     """Those of them that were given, for `open_stream`."""
     return {name: value for name, value in options.items() if value not in (None, ())}
+
+
+def require_writable(output: Path) -> None:
+    """Raise an error before the work begins if its result could not be written: no folder, a read-only file."""
+    from novikoff import files
+
+    if not os.path.isdir(os.path.dirname(os.path.realpath(output))):
+        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    files.require_writable(output)
 
 
 def require_replaceable(output: Path) -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli.options import require_writable
+
 if TYPE_CHECKING:
     from novikoff.ledger import Ledger
 
@@ -19,8 +21,7 @@ def require_drawable(path: Path, ledger: Ledger) -> None:
     """Fail now rather than after hours of learning: draw the account as it is, into nothing."""
     if find_spec("matplotlib") is None:
         raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
-    if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
+    require_writable(path)
     try:
         _drawn(path, ledger, "")
     except ValueError as error:  # matplotlib's, and it lists the formats that it knows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from novikoff.cli.progress import say, tell_of_compiling
 from novikoff.errors import DataError
+from novikoff.files import naming, require_writable
 from novikoff.texts import many
 
 if TYPE_CHECKING:
@@ -110,19 +111,24 @@ class LeftOut:
         if self.path is None:
             return
         if self._file is None:
+            require_writable(self.path)
             self._file = open(self.path, self._mode)  # noqa: SIM115 (`close` closes it)
-        self._file.write(line)
+        with naming(self.path):
+            self._file.write(line)
 
     def flush(self) -> None:
         """See to it that those so far are on the disk."""
-        if self._file is not None:
-            self._file.flush()
-            os.fsync(self._file.fileno())
+        if self._file is not None and self.path is not None:
+            with naming(self.path):
+                self._file.flush()
+                if self.path.is_file():  # a device cannot be synced
+                    os.fsync(self._file.fileno())
 
     def close(self) -> None:
         """Say how many there were."""
-        if self._file is not None:
-            self._file.close()
+        if self._file is not None and self.path is not None:
+            with naming(self.path):
+                self._file.close()
         if self.count:
             where = "" if self.path is None else f"; they are in {self.path}, each with its reason"
             say(f"{many(self.count, 'row')} left out{where}.")

@@ -21,6 +21,7 @@ from novikoff.cli.options import (
     reading_options,
     rejects_option,
     require_apart,
+    require_writable,
 )
 from novikoff.cli.printing import print_table
 from novikoff.cli.progress import say
@@ -111,8 +112,7 @@ def select(
         raise click.UsageError("A pipe can be read once: give - for FILES or for --test.")
     if cv and click.get_current_context().get_parameter_source("validation") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--validation holds rows out once, --cv several times: give one of them.")
-    if not output.resolve().parent.is_dir():
-        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    require_writable(output)
     given = reading(options)
     held = Held.read(files, given, rejects)
     held.require_classes()

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.encoding import NameEncoding, Vocabulary
+from novikoff.encoding import MARK, NameEncoding, Vocabulary
 from novikoff.errors import DataError
 from novikoff.streams.block import Block, Reject, SparseBlock, TableBlock, Texts, Words
 from novikoff.streams.opening import open_stream
@@ -141,7 +141,7 @@ def _numbered(blocks: Sequence[Any]) -> tuple[sp.csr_array, Callable[[int], str]
 
 
 def _named(blocks: Sequence[Any]) -> tuple[sp.csr_array, Callable[[int], str]]:
-    encoding = NameEncoding(Vocabulary(_EXACT))
+    encoding = NameEncoding(Vocabulary(_EXACT, MARK))
     for block in blocks:
         for _ in encoding.learn(block):
             pass

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from novikoff.cli.interrupting import Interrupted, InterruptedBetween, Remembering, without
-from novikoff.cli.options import require_apart, require_replaceable
+from novikoff.cli.options import require_apart, require_replaceable, require_writable
 from novikoff.cli.progress import say
 from novikoff.cli.tag_files import Corpus, Layout, column_options, load_tagger, parts_of, read_all
 from novikoff.errors import NovikoffError
@@ -61,8 +61,7 @@ def learn(
     """
     if stream and "-" in files and passes > 1:
         raise click.UsageError("A pipe can be read once: give --passes 1, or leave out --stream.")
-    if not output.resolve().parent.is_dir():
-        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    require_writable(output)
     require_apart({"--output": output}, [*files, *([dev] if dev else [])])
     require_replaceable(output)
     tagger = _tagger(start, chosen)

@@ -10,7 +10,8 @@ parameters, fitted      as in every model file: see `novikoff.store`; classes ar
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +40,9 @@ class SavedLinear(NamedTuple):
     fitted: dict[str, Any]
 
 
-def save(path: str | os.PathLike[str], saved: SavedLinear) -> None:
-    """Write a model to a file. One that could not be read back is refused before the old file is touched."""
+def save(path: str | os.PathLike[str], saved: SavedLinear, build: Callable[[SavedLinear], object]) -> None:
+    """Write a model to a file. One that cannot be loaded again, and made an estimator by `build`, is refused, and the
+    old file stays."""
     root = Section("The model cannot be saved")
     loss = losses.resolve(saved.parameters["loss"])
     root.facts["loss"] = _NAMES.get(loss)
@@ -48,8 +50,7 @@ def save(path: str | os.PathLike[str], saved: SavedLinear) -> None:
     _put_model(root, saved.model)
     store.put_named(root.open("parameters"), {k: v for k, v in saved.parameters.items() if k != "loss"})
     store.put_named(root.open("fitted"), saved.fitted)
-    _taken(saved.kind, root, loss)
-    store.write(path, saved.kind, root)
+    store.write(path, saved.kind, root, lambda found: build(_taken(saved.kind, found, loss)))
 
 
 def taken(path: str | os.PathLike[str], kind: str, root: Section, loss: losses.Loss | None = None) -> SavedLinear:
@@ -84,6 +85,7 @@ def _taken(kind: str, root: Section, loss: losses.Loss | None) -> SavedLinear:
 
 
 def _put_model(root: Section, model: LinearModel) -> None:
+    model = copy(model)  # other threads may learn meanwhile
     root.put("vectors", model.vectors)
     root.facts |= {"passes": int(model.passes), "converged": bool(model.converged), "n_runs": len(model.runs),
                    "n_traces": len(model.traces)}  # fmt: skip

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from novikoff._exclusive import Exclusive, learning, lock_for
+from novikoff.copying import copied_deeply
 from novikoff.descent.batch import gradient_descent, newton
 from novikoff.descent.objective import Objective
 from novikoff.descent.settings import End, Settings, require_rate
@@ -38,9 +41,10 @@ class Problem:
         return Objective(rows, targets, self.loss, self.alpha, self.fit_intercept)
 
 
-@dataclass(eq=False)
-class LinearModel:
+class LinearModel(Exclusive):
     """One weight vector for each target, the bias last.
+
+    Threads may share it: one learns at a time, and what has been learned is read without waiting.
 
     Attributes
     ----------
@@ -55,35 +59,43 @@ class LinearModel:
         Whether all of them converged.
     """
 
-    vectors: np.ndarray
-    runs: list[Run] = field(default_factory=list)
-    traces: list[Trace] = field(default_factory=list)
-    passes: int = 0
-    converged: bool = False
+    __copy__ = copied_deeply
+
+    def __init__(
+        self, vectors: np.ndarray, runs: Iterable[Run] = (), traces: Iterable[Trace] = (), passes: int = 0,
+        converged: bool = False,
+    ) -> None:  # fmt: skip
+        self._lock = lock_for(self)
+        self._now = vectors, list(runs)  # replaced by others when it learns, never changed
+        self.traces, self.passes, self.converged = list(traces), passes, converged
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=lock_for(self))
+
+    @property
+    def vectors(self) -> np.ndarray:
+        return self._now[0]
+
+    @property
+    def runs(self) -> list[Run]:
+        return self._now[1]
 
     @classmethod
     def fitted(cls, problem: Problem, solver: str, rows: Rows, targets: np.ndarray, settings: Settings,
                verbose: bool = False) -> LinearModel:  # fmt: skip
         """Solve the problem for each row of `targets`, from zero weights."""
-        model = cls(np.zeros((len(targets), rows.n_features + 1)))
-        ends = []
+        ends, traces = [], []
+        runs = [Run.start(rows.n_features, average=settings.average) for _ in targets] if solver == "sgd" else []
         with _few_threads(rows, solver):
-            for own in targets:
+            for k, own in enumerate(targets):
                 trace = Trace(print if verbose else None)
-                ends.append(model._solve(problem.on(rows, own), solver, settings, trace))
-                model.traces.append(trace.closed())
-        model.vectors = np.array([end.place.v for end in ends])
-        model.passes, model.converged = max(end.passes for end in ends), all(end.converged for end in ends)
-        return model
-
-    def _solve(self, objective: Objective, solver: str, settings: Settings, trace: Trace) -> End:
-        require_rate(solver, settings.learning_rate)
-        if solver == "sgd":
-            self.runs.append(Run.start(objective.rows.n_features, average=settings.average))
-            return sgd(objective, self.runs[-1], settings, trace)
-        objective.rows.require_numbers()  # which sgd finds out on the way
-        solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
-        return solve(objective, settings, trace)
+                ends.append(_solve(problem.on(rows, own), solver, settings, trace, runs[k] if runs else None))
+                traces.append(trace.closed())
+        vectors = np.array([end.place.v for end in ends])
+        return cls(vectors, runs, traces, max(end.passes for end in ends), all(end.converged for end in ends))
 
     @classmethod
     def started(cls, n_targets: int, n_features: int, *, average: bool) -> LinearModel:
@@ -91,15 +103,16 @@ class LinearModel:
         runs = [Run.start(n_features, average=average) for _ in range(n_targets)]
         return cls(np.zeros((n_targets, n_features + 1)), runs)
 
+    @learning
     def learn(self, problem: Problem, rows: Rows, targets: np.ndarray, settings: Settings) -> None:
-        """One step of sgd for each row, as they stand, for each target. If it diverges, nothing has changed."""
+        """One step of sgd for each row, as they stand, for each target; nothing if it diverges or is interrupted."""
         if not self.runs:
             raise DataError("partial_fit goes on with solver='sgd'; this model was fitted by another. Fit it anew.")
         require_rate("sgd", settings.learning_rate)
         runs = [run.copy() for run in self.runs]
         for run, own in zip(runs, targets, strict=True):
             run.learn(problem.on(rows, own), settings)
-        self.runs, self.vectors = runs, np.array([run.answer() for run in runs])
+        self._now = np.array([run.answer() for run in runs]), runs
 
     @property
     def n_features(self) -> int:
@@ -107,8 +120,19 @@ class LinearModel:
 
     def scores(self, rows: Rows) -> np.ndarray:
         """(rows,) for one target, (rows, targets) for several."""
-        weights = Weights(self.vectors[:, :-1], self.vectors[:, -1].copy()).laid_out(sparse=rows.is_sparse)
+        vectors = self.vectors
+        weights = Weights(vectors[:, :-1], vectors[:, -1].copy()).laid_out(sparse=rows.is_sparse)
         return linear_scores(rows, weights, 1.0)
+
+
+def _solve(objective: Objective, solver: str, settings: Settings, trace: Trace, run: Run | None) -> End:
+    """Solve the problem of one target; sgd leaves where it stands in `run`."""
+    require_rate(solver, settings.learning_rate)
+    if run is not None:
+        return sgd(objective, run, settings, trace)
+    objective.rows.require_numbers()  # which sgd finds out on the way
+    solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
+    return solve(objective, settings, trace)
 
 
 def _few_threads(rows: Rows, solver: str) -> AbstractContextManager[Any]:

@@ -2,8 +2,8 @@
 
 from novikoff.encoding.contract import Encoding, Features
 from novikoff.encoding.indices import IndexEncoding
-from novikoff.encoding.named import NameEncoding
+from novikoff.encoding.named import MARK, NameEncoding
 from novikoff.encoding.tables import TableEncoding
 from novikoff.encoding.vocabulary import Names, Vocabulary
 
-__all__ = ["Encoding", "Features", "IndexEncoding", "NameEncoding", "Names", "TableEncoding", "Vocabulary"]
+__all__ = ["MARK", "Encoding", "Features", "IndexEncoding", "NameEncoding", "Names", "TableEncoding", "Vocabulary"]

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from novikoff.encoding.vocabulary import Names, head_hashes
+from novikoff.encoding.names import Names, head_hashes
 from novikoff.kernels import ngrams as kernels
 from novikoff.kernels.lanes import WINDOW
 from novikoff.streams.block import Texts, in_one_memory
+from novikoff.streams.keys import KEY
 
 __all__ = ["Bag"]
 
 _ASCII = 128
 _NO_LETTERS = re.compile(r"[^\w\x00-\x7f]+")
 _MARKS = ":~"  # after the name of the column: n-grams of words, and of characters
+_ARE_RUNS = np.array([True, False])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +45,16 @@ class Bag:
     def of(cls, column: str, texts: Texts, *, ngrams: tuple[int, int], char_ngrams: tuple[int, int]) -> Bag:
         """The n-grams of a column of texts, each with between the first and the second number of words, or characters;
         a text that is missing has none."""
-        memory, cells, size = _tidied(_small_letters(_alone(texts)), bool(char_ngrams[1]))
+        memory, cells, size, spare = _tidied(_small_letters(_alone(texts)), bool(char_ngrams[1]))
         heads, head_spans = in_one_memory([column + mark for mark in _MARKS])
         most = size * sum(last - first + 1 for first, last in (ngrams, char_ngrams) if last)
         hashes, spans = np.empty(most, np.uint64), np.empty((most, 2), np.int32)
         kinds, counts, indptr = np.empty(most, np.int32), np.empty(most), np.empty(len(texts) + 1, np.int32)
-        used = kernels.ngrams(memory, cells, head_hashes(heads, head_spans), ngrams, char_ngrams, hashes, spans, kinds,
-                              counts, indptr)  # fmt: skip
-        names = Names(memory, spans[:used], hashes[:used], heads, kinds[:used], head_spans)
+        used = kernels.ngrams(
+            memory, cells, spare, head_hashes(heads, head_spans, KEY), KEY.factor, ngrams, char_ngrams, hashes, spans,
+            kinds, counts, indptr,
+        )  # fmt: skip
+        names = Names(memory, spans[:used], hashes[:used], heads, kinds[:used], head_spans, _ARE_RUNS)
         return cls(names, counts[:used], indptr)
 
     @classmethod
@@ -69,16 +73,19 @@ class Bag:
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
 
-def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int]:
-    """Texts without capitals in a memory of their own, where they are, and how long together; if `blanks` matter, with
-    one on both sides and between words."""
+def _tidied(texts: Texts, blanks: bool) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """Texts without capitals in a memory of their own, where they are, how long together, and where room begins for
+    their words with a byte after each; if `blanks` matter, with one on both sides and between words."""
     size = int((texts.spans[:, 1] - texts.spans[:, 0]).sum())
+    room = size + len(texts) + WINDOW
     if blanks:
-        memory, cells = np.empty(size + 2 * len(texts) + WINDOW, np.uint8), np.empty((len(texts), 2), np.int32)
-        return memory, cells, kernels.tidy(texts.memory, texts.spans, memory, cells)
-    memory = np.empty(len(texts.memory) + WINDOW, np.uint8)
-    kernels.lower(texts.memory, memory)
-    return memory, np.maximum(texts.spans, 0), size
+        spare = size + 2 * len(texts) + WINDOW
+        memory, cells = np.empty(spare + room, np.uint8), np.empty((len(texts), 2), np.int32)
+        return memory, cells, kernels.tidy(texts.memory, texts.spans, memory, cells), spare
+    spare = len(texts.memory) + WINDOW
+    memory = np.empty(spare + room, np.uint8)
+    kernels.lower(texts.memory, memory[:spare])
+    return memory, np.maximum(texts.spans, 0), size, spare
 
 
 def _alone(texts: Texts) -> Texts:

@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
@@ -85,6 +85,18 @@ class Encoding(ABC, Generic[B]):
         """The blocks, or parts of them, with what can be found out about them before their turn found out in a thread:
         what depends on nothing that has been learned."""
         return iter(blocks)
+
+    def pieces(self, block: B) -> Iterator[B]:
+        """The rows of a block, in pieces that are small enough to be encoded at once."""
+        return iter([block])
+
+    @abstractmethod
+    def mark(self) -> Any:
+        """What `back_to` needs, to take back what has been met from now on."""
+
+    @abstractmethod
+    def back_to(self, mark: Any) -> None:
+        """Be as at the mark, even if `learn` was interrupted since; doing it twice does no harm."""
 
     @abstractmethod
     def learn(self, block: B) -> Iterator[Rows]:

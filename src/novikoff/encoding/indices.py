@@ -30,6 +30,12 @@ class IndexEncoding(Encoding[SparseBlock]):
     def n_features(self) -> int:
         return self.width
 
+    def mark(self) -> int:
+        return self.width
+
+    def back_to(self, mark: int) -> None:
+        self.width = mark
+
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self.require(block)
         self.width = max(self.width, block.rows.shape[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from novikoff.rows import Rows
 from novikoff.store import Section
 from novikoff.streams.block import Block, NamedBlock
 
-__all__ = ["NameEncoding"]
+__all__ = ["MARK", "NameEncoding"]
+
+MARK = "^"  # between a namespace and a name when they are shown
 
 
 @dataclass
@@ -37,6 +40,12 @@ class NameEncoding(Encoding[NamedBlock]):
         if not isinstance(block, NamedBlock):
             refuse(block, "rows of names, as Vowpal Wabbit's text has")
 
+    def mark(self) -> Any:
+        return self.vocabulary.checkpoint()
+
+    def back_to(self, mark: Any) -> None:
+        self.vocabulary.restore(mark)
+
     def learn(self, block: NamedBlock) -> Iterator[Rows]:
         yield self._rows(block, learn=True)
 
@@ -45,7 +54,10 @@ class NameEncoding(Encoding[NamedBlock]):
 
     def _rows(self, block: NamedBlock, *, learn: bool) -> Rows:
         self.require(block)
-        names = Names(block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, "^")
+        runs = np.zeros(len(block.spaces), bool)
+        names = Names(
+            block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, runs, block.key
+        )
         places = self.vocabulary.places(names, learn=learn)
         if block.distinct.all() and not self.vocabulary.is_full and not (places < 0).any():
             return Rows.distinct(block.values, places, block.indptr, len(self.vocabulary), block.squared_norms)
@@ -60,4 +72,4 @@ class NameEncoding(Encoding[NamedBlock]):
 
     @classmethod
     def take(cls, section: Section) -> NameEncoding:
-        return cls(Vocabulary.take(section.part("vocabulary")))
+        return cls(Vocabulary.take(section.part("vocabulary"), MARK))

@@ -91,6 +91,17 @@ class TableEncoding(Encoding[TableBlock]):
             for part in _parts(block):
                 yield BaggedBlock.of(part, self._bag(part), self.features)
 
+    def pieces(self, block: TableBlock) -> Iterator[TableBlock]:
+        return _parts(self._with_known_texts(block))
+
+    def mark(self) -> Any:
+        return dict(self.kinds), self.moments.copy(), self.places, self.is_dense, self.vocabulary.checkpoint()
+
+    def back_to(self, mark: Any) -> None:
+        kinds, moments, places, is_dense, names = mark
+        self.kinds, self.moments, self.places, self.is_dense = dict(kinds), moments.copy(), places, is_dense
+        self.vocabulary.restore(names)
+
     def learn(self, block: TableBlock) -> Iterator[Rows]:
         self.require(block)
         for part in _parts(self._with_known_texts(block)):
@@ -204,10 +215,16 @@ class TableEncoding(Encoding[TableBlock]):
             column = block.columns.get(name, absent)
             assert isinstance(column, Words)
             flags.append(_Flag.of_words(name, column, firsts.get(name, 0)))
+        numbers = self.columns("number")
         for j in np.flatnonzero(gaps.any(axis=0)).tolist():
-            name = self.columns("number")[j]
-            flags.append(_Flag.of_missing(name, gaps[:, j], firsts.get(name, 0)))
+            head, name = self.name_of_missing(numbers[j])
+            flags.append(_Flag.of_missing(head, name, gaps[:, j], firsts.get(numbers[j], 0)))
         return flags
+
+    def name_of_missing(self, column: str) -> tuple[str, str]:
+        """The head and the name of the feature that a number of this column is missing. No column has the same name and
+        no head, though one may be called "age is missing"; models of before did not make this difference."""
+        return (column, " is missing") if self.vocabulary.is_exact else ("", f"{column} is missing")
 
     def _with_known_texts(self, block: TableBlock) -> TableBlock:
         """A block without texts that the model knows nothing of, unless it may still learn of new columns."""
@@ -317,10 +334,10 @@ class _Flag:
         return cls.of(f"{name}=", [*words.values, "?"], codes)
 
     @classmethod
-    def of_missing(cls, name: str, is_missing: np.ndarray, first: int) -> _Flag:
+    def of_missing(cls, head: str, name: str, is_missing: np.ndarray, first: int) -> _Flag:
         codes = is_missing.astype(np.int32) - 1
         codes[:first] = -1
-        return cls.of("", [f"{name} is missing"], codes)
+        return cls.of(head, [name], codes)
 
     @classmethod
     def at(cls, row: int, name: str) -> _Flag:

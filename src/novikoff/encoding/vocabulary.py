@@ -2,103 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from novikoff.encoding.names import NO_SHARING, Content, Names, NameTable, Sharing, head_hashes, longer
 from novikoff.errors import DataError
 from novikoff.kernels import names as kernels
 from novikoff.store import Section
-from novikoff.streams.block import in_one_memory
+from novikoff.streams.keys import KEY, Key
 
-__all__ = ["HASH_BITS", "Names", "Vocabulary", "head_hashes"]
+__all__ = ["HASH_BITS", "Names", "Vocabulary"]
 
 HASH_BITS = 20  # a million names: about 60 MB with their weights
 _FEWEST, _MOST = 1, 28
-
-
-@dataclass(frozen=True, eq=False)
-class Names:
-    """Names in the order in which they come, each with a head: the column or the namespace that it belongs to.
-
-    Name i is `memory` from spans[i, 0] to spans[i, 1]; its head is `heads` from head_spans[head_of[i], 0] to ...[1].
-    `mark` is what stands between the two when they are shown, if it is not in the head already.
-    """
-
-    memory: np.ndarray
-    spans: np.ndarray
-    hashes: np.ndarray
-    heads: np.ndarray
-    head_of: np.ndarray
-    head_spans: np.ndarray
-    mark: str = ""
-
-    @classmethod
-    def under(cls, head: str, words: Sequence[str]) -> Names:
-        """Words that belong to one head.
-
-        >>> from novikoff.encoding.vocabulary import Names, Vocabulary
-        >>> vocabulary = Vocabulary()
-        >>> vocabulary.places(Names.under("sky=", ["sun", "rain", "sun"]), learn=True).tolist(), vocabulary.names
-        ([0, 1, 0], ['sky=sun', 'sky=rain'])
-        """
-        return cls.joined([(head, words)])
-
-    @classmethod
-    def joined(cls, parts: Iterable[tuple[str, Sequence[str]]]) -> Names:
-        """The words of several heads, one head after the other."""
-        parts = list(parts)
-        memory, spans = in_one_memory([word for _, words in parts for word in words])
-        heads, head_spans = in_one_memory([head for head, _ in parts])
-        head_of = np.repeat(np.arange(len(parts), dtype=np.int32), [len(words) for _, words in parts])
-        hashes = np.empty(len(spans), np.uint64)
-        kernels.name_hashes(memory, spans, head_hashes(heads, head_spans)[head_of], hashes)
-        return cls(memory, spans, hashes, heads, head_of, head_spans)
-
-    @classmethod
-    def together(cls, parts: Sequence[Names]) -> Names:
-        """All names of all parts, which must have one."""
-        parts = [part for part in parts if len(part)] or parts[:1]
-        if len(parts) == 1:
-            return parts[0]
-        starts = np.cumsum([0, *(len(part.memory) for part in parts)]).astype(np.int32)
-        head_starts = np.cumsum([0, *(len(part.heads) for part in parts)]).astype(np.int32)
-        firsts = np.cumsum([0, *(len(part.head_spans) for part in parts)]).astype(np.int32)
-        return cls(
-            np.concatenate([part.memory for part in parts]),
-            np.concatenate([part.spans + start for part, start in zip(parts, starts, strict=False)]),
-            np.concatenate([part.hashes for part in parts]),
-            np.concatenate([part.heads for part in parts]),
-            np.concatenate([part.head_of + first for part, first in zip(parts, firsts, strict=False)]),
-            np.concatenate([part.head_spans + start for part, start in zip(parts, head_starts, strict=False)]),
-        )
-
-    def __len__(self) -> int:
-        return len(self.hashes)
-
-    def __getitem__(self, part: np.ndarray | slice) -> Names:
-        return Names(self.memory, self.spans[part], self.hashes[part], self.heads, self.head_of[part],
-                     self.head_spans, self.mark)  # fmt: skip
-
-
-def head_hashes(heads: np.ndarray, head_spans: np.ndarray) -> np.ndarray:
-    """The hashes that names under each head go on from."""
-    hashes = np.empty(len(head_spans), np.uint64)
-    kernels.name_hashes(heads, head_spans, np.full(len(head_spans), kernels.SEED), hashes)
-    return hashes
+_ZERO = np.zeros(1, np.int32)  # heads have no heads: their number is 0
 
 
 class Vocabulary:
     """Places for names, numbered from 0 as the names come.
 
-    The first 2**hash_bits names have a place each; later ones share those places, by their hashes. So memory has a
-    bound, and the names that people want to see, which are mostly among the early ones, are known.
+    The first 2**hash_bits names have a place each, and no two of them the same: names are compared byte by byte, with
+    their heads. Later ones share those places, by their hashes. So memory has a bound, and the names that people want
+    to see, which are mostly among the early ones, are known.
+
+    Two keys keep whoever writes the names from choosing which of them fall together. Names are looked up under a key of
+    the process, on which nothing depends but time. Where they share places, results do depend on the key: it is a
+    digest of the names that have taken all places. So the same stream gives the same model, without a seed to choose or
+    to lose; and who has not seen all of the stream up to there cannot know the key. It is kept with the model.
 
     Parameters
     ----------
     hash_bits : int
+    mark : str
+        What stands between a head and a name when they are shown, if it is not in the head already: one character, or
+        none.
 
     Examples
     --------
@@ -110,18 +48,29 @@ class Vocabulary:
     (['red, and others', 'green'], True)
     """
 
-    def __init__(self, hash_bits: int = HASH_BITS) -> None:
+    is_exact = True  # whether names are compared
+
+    def __init__(self, hash_bits: int = HASH_BITS, mark: str = "") -> None:
         if not _FEWEST <= hash_bits <= _MOST:
             raise DataError(f"hash_bits must be a whole number from {_FEWEST} to {_MOST}; found {hash_bits!r}.")
-        self.hash_bits = hash_bits
-        self._hashes, self._ends = np.empty(0, np.uint64), np.empty(0, np.int64)
-        self._kept = np.empty(0, np.uint8)
-        self._shared = np.zeros(0, np.uint8)
-        self._table = np.zeros((256, 2), np.uint64)
-        self._count = self._used = 0
+        self.hash_bits, self.mark = hash_bits, mark
+        self._shared, self._share_key = np.zeros(0, np.uint8), b""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._key = KEY
+        self._names = NameTable(self.limit, np.empty(0, np.uint64))
+        self._heads = NameTable(kernels.LIMIT, np.array([KEY.seed]))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._key != KEY:  # it comes from another process
+            content = self._content()
+            self._clear()
+            self._enter(content)
 
     def __len__(self) -> int:
-        return self._count
+        return self._names.count
 
     @property
     def limit(self) -> int:
@@ -129,87 +78,119 @@ class Vocabulary:
 
     @property
     def is_full(self) -> bool:
-        return self._count == self.limit
+        return len(self) == self.limit
 
     @property
     def names(self) -> list[str]:
         """Of every place the name that took it."""
-        text = self._kept.tobytes()
-        ends = [0, *self._ends[: self._count].tolist()]
-        names = [text[begin:end].decode("utf-8", "replace") for begin, end in pairwise(ends)]
+        names = self._content().shown(self.mark)
         for place in np.flatnonzero(self._shared).tolist():
             names[place] += ", and others"
         return names
 
     def places(self, names: Names, *, learn: bool) -> np.ndarray:
         """Of every name its place; without `learn`, -1 for those that have none."""
+        if names.key != KEY:
+            names = names.hashed(KEY)
         places = np.empty(len(names), np.int32)
-        fresh = np.empty(len(names) if learn else 0, np.int32)
+        numbers = self._numbers(names, learn=learn)
         at = 0
         while at < len(names):
-            before = self._count
-            if learn and before + len(names) - at >= self.limit and len(self._shared) < self.limit:
-                self._shared = _longer(self._shared, self.limit)
-            at, self._count = kernels.find_places(
-                names.hashes, at, before, self.limit, learn, self._table, fresh, places, self._shared
-            )
-            self._keep(names, fresh[: self._count - before])
-            if at < len(names):
-                self._table = np.zeros((2 * len(self._table), 2), np.uint64)
-                kernels.fill_table(self._hashes[: self._count], self._table)
+            if numbers is None:
+                names = names.shortened()
+                numbers = self._numbers(names, learn=learn)
+                assert numbers is not None
+            at, why = self._names.find(names, numbers, places, at, self._sharing(names), learn=learn)
+            if why == kernels.LONG:
+                numbers = None
+            elif why == kernels.FULL:
+                self._share_key = self._content().digest()
+                self._shared = longer(self._shared, self.limit)
         return places
 
-    def _keep(self, names: Names, fresh: np.ndarray) -> None:
-        """Remember new names, for people and for the next table."""
-        if not len(fresh):
-            return
-        before = self._count - len(fresh)
-        self._hashes, self._ends = _longer(self._hashes, self._count), _longer(self._ends, self._count)
-        room = kernels.room_for_names(names.spans, fresh, names.head_of, names.head_spans)
-        self._kept = _longer(self._kept, self._used + room)
-        self._hashes[before : self._count] = names.hashes[fresh]
-        self._used = kernels.keep_names(
-            names.memory, names.spans, fresh, names.heads, names.head_of, names.head_spans, ord(names.mark or "\0"),
-            self._used, self._ends[before : self._count], self._kept,
-        )  # fmt: skip
+    def checkpoint(self) -> Any:
+        """Return what `restore` needs to forget the names that come from now on."""
+        return self._names.checkpoint(), self._heads.checkpoint(), self._shared.copy(), self._share_key
+
+    def restore(self, mark: Any) -> None:
+        """Forget the names that came after the mark, even if a call that entered them was interrupted."""
+        names, heads, shared, self._share_key = mark
+        self._names.restore(names)
+        self._heads.restore(heads)
+        self._shared = shared.copy()
+
+    def _numbers(self, names: Names, *, learn: bool) -> np.ndarray | None:
+        """The number of every head, -1 for those that are not known; None if one is too long. New ones become known if
+        they have names to be learned."""
+        hashes = head_hashes(names.heads, names.head_spans, KEY)
+        none = np.zeros(len(hashes), np.int32)
+        heads = Names(names.heads, names.head_spans, hashes, names.heads, none, names.head_spans, names.runs)
+        numbers = np.empty(len(heads), np.int32)
+        if self._heads.find(heads, _ZERO, numbers, 0, NO_SHARING, learn=False)[1] == kernels.LONG:
+            return None
+        if learn and not self.is_full and (numbers < 0).any():
+            used = np.zeros(len(numbers), bool)
+            used[names.head_of] = True
+            new = np.flatnonzero(used & (numbers < 0))
+            found = np.empty(len(new), np.int32)
+            self._heads.find(heads[new], _ZERO, found, 0, NO_SHARING, learn=True)
+            numbers[new] = found
+            self._names.begin = longer(self._names.begin, self._heads.count)
+            self._names.begin[found] = hashes[new]
+        return numbers
+
+    def _sharing(self, names: Names) -> Sharing:
+        if not self._share_key:
+            return NO_SHARING
+        key = Key.of(self._share_key)
+        heads = head_hashes(names.heads, names.head_spans, key)
+        return Sharing(heads, key.factor, np.uint64(64 - self.hash_bits), self._shared)
+
+    def _content(self) -> Content:
+        return Content.of(self._names, self._heads)
+
+    def _enter(self, content: Content) -> bool:
+        """Give the places to these names, in order; return whether all are different."""
+        for names in content.in_parts():
+            before = len(self)
+            if not np.array_equal(self.places(names, learn=True), np.arange(before, before + len(names))):
+                return False
+        return True
+
+    # -- model files
 
     def put(self, section: Section) -> None:
         """Write everything to a model file."""
-        section.facts["hash_bits"] = self.hash_bits
-        section.put("hashes", self._hashes[: self._count])
-        section.put("ends", self._ends[: self._count])
-        section.put("names", self._kept[: self._used])
+        section.facts |= {"hash_bits": self.hash_bits, "share_key": self._share_key.hex()}
+        self._content().put(section)
         section.put("shared", np.flatnonzero(self._shared).astype(np.int64))
 
     @classmethod
-    def take(cls, section: Section) -> Vocabulary:
-        """Read back what `put` wrote."""
+    def take(cls, section: Section, mark: str = "") -> Vocabulary:
+        """Read back what `put` wrote, in this version or before names were compared."""
         bits = section.fact("hash_bits", int)
         section.require(_FEWEST <= bits <= _MOST, f"hash_bits is {bits}")
-        found = cls(bits)
-        found._hashes = section.tensor("hashes", np.uint64, (None,))
-        found._count = len(found._hashes)
-        section.require(found._count <= found.limit, "it has more names than places")
-        section.require(len(np.unique(found._hashes)) == found._count, "it has two names with the same hash")
-        found._kept = section.tensor("names", np.uint8, (None,))
-        found._ends = section.indices("ends", (found._count,), len(found._kept) + 1)
-        section.require((np.diff(found._ends, prepend=0) >= 0).all(), "its names overlap")
-        found._used = int(found._ends[-1]) if found._count else 0
-        shared = section.indices("shared", (None,), max(found._count, 1))
-        if found.is_full:
-            found._shared = np.zeros(found.limit, np.uint8)
-            found._shared[shared] = 1
-        else:
-            section.require(not len(shared), "places are shared before all are taken")
-        found._table = np.zeros((max(256, 2 << found._count.bit_length()), 2), np.uint64)
-        kernels.fill_table(found._hashes, found._table)
+        if section.place("hashes") in section.tensors:
+            from novikoff.encoding.hashed import HashedVocabulary
+
+            return HashedVocabulary.taken(section, bits, mark)
+        found = cls(bits, mark)
+        content = Content.take(section)
+        section.require(len(content.sizes) <= found.limit, "it has more names than places")
+        section.require(found._enter(content), "it has the same name twice")
+        found._take_shared(section)
         return found
 
-
-def _longer(array: np.ndarray, size: int) -> np.ndarray:
-    """The same array with room for this many entries, and for as many again as it has, so that it is rarely copied."""
-    if size <= len(array):
-        return array
-    room = np.zeros(max(size, 2 * len(array)), array.dtype)
-    room[: len(array)] = array
-    return room
+    def _take_shared(self, section: Section) -> None:
+        """Which places are shared, and the key by which they are."""
+        shared = section.indices("shared", (None,), max(len(self), 1))
+        try:
+            self._share_key = bytes.fromhex(section.fact("share_key", str))
+        except ValueError as error:
+            section.fail(f"{section.place('share_key')} is not hexadecimal", error)
+        section.require(len(self._share_key) in (0, 16), f"{section.place('share_key')} is no key")
+        section.require(self.is_full or not (len(shared) or self._share_key), "places are shared before all are taken")
+        section.require(self._share_key or not len(shared), "places are shared without a key")
+        if self._share_key:
+            self._shared = np.zeros(self.limit, np.uint8)
+            self._shared[shared] = 1

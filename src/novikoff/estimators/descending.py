@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from novikoff import losses
 from novikoff.descent.files import SavedLinear, save
@@ -20,6 +20,8 @@ from novikoff.descent.model import LinearModel, Problem
 from novikoff.descent.settings import LEARNING_RATES, SOLVERS, Settings
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError
+from novikoff.estimators.inputs import validated_rows
+from novikoff.estimators.whole import LearnsApart
 from novikoff.rows import Rows
 
 __all__ = ["Descending", "goes_on"]
@@ -35,7 +37,7 @@ def goes_on(estimator: Descending) -> bool:
     return True
 
 
-class Descending(BaseEstimator):
+class Descending(LearnsApart, BaseEstimator):
     """An estimator whose weights are found by a descent; `loss`, `solver` and the rest are its parameters."""
 
     loss: Any
@@ -61,20 +63,25 @@ class Descending(BaseEstimator):
 
     # -- learning
 
-    def _fit_targets(self, rows: Rows, targets: np.ndarray) -> None:
-        self._model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(),
-                                         bool(self.verbose))  # fmt: skip
-        self._began = self.fit_intercept, self.average
-        if not self._model.converged:
-            _warn(self._model, self)
+    def _fit_targets(self, rows: Rows, targets: np.ndarray, **fitted: Any) -> None:
+        """Solve the problem; `fitted` are attributes to be set with the solution."""
+        model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(), bool(self.verbose))
+        self.__dict__.update(_model=model, _began=(self.fit_intercept, self.average), **fitted)
+        if not model.converged:
+            _warn(model, self)
 
-    def _go_on(self, rows: Rows, targets: np.ndarray) -> None:
+    def _go_on(self, rows: Rows, targets: np.ndarray, **fitted: Any) -> None:
+        """Learn from a block: whole, or not at all. `fitted` are attributes to be set with the first one."""
         now = self.fit_intercept, self.average
-        if self.__dict__.get("_began", now) != now:
+        if "_model" in self.__dict__ and self.__dict__.get("_began", now) != now:
             raise DataError("fit_intercept and average cannot change once learning has begun; fit starts anew.")
         model = self.__dict__.get("_model") or LinearModel.started(len(targets), rows.n_features, average=self.average)
         model.learn(self._problem(), rows, targets, self._settings())
-        self._model, self._began = model, now
+        if "_model" not in self.__dict__:
+            self.__dict__.update(_began=now, **fitted)
+        found = self.__dict__.setdefault("_model", model)
+        if found is not model:  # of another thread, which was the first
+            found.learn(self._problem(), rows, targets, self._settings())
 
     def _problem(self) -> Problem:
         return Problem(losses.resolve(self.loss), float(self.alpha), self.fit_intercept)
@@ -84,11 +91,7 @@ class Descending(BaseEstimator):
         return Settings(self.learning_rate, self.eta0, self.average, self.shuffle, self.max_iter, self.tol, rng)
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
-        # NaN and inf are found by our own kernels while they measure the rows, instead of in a pass of their own.
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                          ensure_all_finite=False, reset=reset)  # fmt: skip
-        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
-        return Rows.of(X, names)
+        return validated_rows(self, X, reset=reset)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "_model")
@@ -137,9 +140,13 @@ class Descending(BaseEstimator):
         ----------
         path : str or path
         """
+        from novikoff.estimators.saved import linear_estimator_of
+
         check_is_fitted(self, "_model")
+        self._validate_params()
         fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        save(path, SavedLinear(self._kind, self._model, self.get_params(deep=False), fitted))
+        saved = SavedLinear(self._kind, self._model, self.get_params(deep=False), fitted)
+        save(path, saved, lambda found: linear_estimator_of(found, path))
 
     _kind: str
 
@@ -159,5 +166,5 @@ def _warn(model: LinearModel, estimator: Any) -> None:
         f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
         f"is not reached. Increase max_iter or tol, or scale the columns; {more}.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=6,
     )

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from inspect import signature
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from novikoff.errors import DataError
+from novikoff.estimators.whole import LearnsApart
+from novikoff.labels import as_given
 from novikoff.model import Model
 from novikoff.rows import Rows, names_of, rows_of_dicts
 
-__all__ = ["TakesRows"]
+__all__ = ["TakesRows", "validated_rows"]
 
 _AS_DICTS = {"pandas": "to_dict", "polars": "to_dicts"}  # how tables with names give them back, row by row
 
@@ -31,7 +35,28 @@ def _defaults(estimator: Any) -> dict[str, Any]:
     return {each.name: each.default for each in parameters}
 
 
-class TakesRows:
+def validated_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    """Rows of a table of numbers, with scikit-learn's checks of its shape and the names of its columns.
+
+    NaN and infinity are found by our own kernels while they read the rows, instead of in a pass of their own.
+    """
+    rows = Rows.of(X) if sp.issparse(X) else None
+    # scikit-learn would convert a sparse matrix before anybody has looked at its indices: it is shown only the shape.
+    shown = X if rows is None else sp.csr_array((len(rows), rows.n_features))
+    shown = validate_data(
+        estimator,
+        shown,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+        reset=reset,
+    )
+    names = estimator.feature_names_in_.tolist() if hasattr(estimator, "feature_names_in_") else None
+    return Rows.of(shown, names) if rows is None else replace(rows, names=names)
+
+
+class TakesRows(LearnsApart):
     """For estimators with a `_model`: dense, sparse, DataFrames, or lists of dicts of named features."""
 
     _model: Model
@@ -52,7 +77,7 @@ class TakesRows:
         """Rows, labels and feature names of what the user passed, in scikit-learn's way and words."""
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
-        y = _check_y(y, multi_output=False, y_numeric=False)
+        y = _check_y(as_given(y), multi_output=False, y_numeric=False)
         if y.dtype.kind == "f" and (y != np.floor(y)).any():
             raise DataError("Unknown label type: continuous. A classifier expects discrete classes; for numbers to be "
                             "classes, make them strings.")  # fmt: skip
@@ -64,22 +89,19 @@ class TakesRows:
                 self.__dict__.pop("feature_names_in_", None)
             vocabulary = names_of(X, {} if reset else self._vocabulary())
             return rows_of_dicts(X, vocabulary), y, list(vocabulary)
-        X = self._validated(X, reset=reset)
-        check_consistent_length(X, y)
-        names = self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
-        return Rows.of(X, names), y, names
+        rows = self._validated(X, reset=reset)
+        check_consistent_length(rows, y)
+        return rows, y, None if rows.names is None else list(rows.names)
 
     def _rows_to_read(self, X: Any) -> Rows:
         check_is_fitted(self, "_model")
         X = self._as_dicts_if_named(X)
-        rows = rows_of_dicts(X, self._vocabulary()) if is_dicts(X) else Rows.of(self._validated(X, reset=False))
+        rows = rows_of_dicts(X, self._vocabulary()) if is_dicts(X) else self._validated(X, reset=False)
         rows.require_numbers()
         return rows
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        # NaN and inf are found by our own kernels while they read the rows, instead of in a pass of their own.
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C",
-                             ensure_all_finite=False, reset=reset)  # fmt: skip
+    def _validated(self, X: Any, *, reset: bool) -> Rows:
+        return validated_rows(self, X, reset=reset)
 
     def _as_dicts_if_named(self, X: Any) -> Any:
         """Columns of a model that has learned from dicts are found by name, never by position."""

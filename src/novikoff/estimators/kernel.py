@@ -22,7 +22,8 @@ from novikoff.batch import ORDERS
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import is_dicts
 from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
-from novikoff.labels import Labels, encode
+from novikoff.estimators.whole import all_or_nothing
+from novikoff.labels import Labels, as_given, encode
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger
 from novikoff.potential.budget import BudgetLearner, require_last
@@ -195,6 +196,7 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
 
     # -- batch
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> KernelPerceptron:
         """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over.
@@ -247,9 +249,10 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
     # -- online
 
     @available_if(takes_new_rows)
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelPerceptron:
-        """Learn from a block of a stream, once, in the order given.
+        """Learn from a block of a stream, once, in the order given: whole or not at all, as by `learn_one`.
 
         Parameters
         ----------
@@ -264,26 +267,29 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         self
         """
         first = not hasattr(self, "_model")
-        if not first:
-            self._follow_parameters()
+        learner = None if first else self._learner_to_follow()
         points, y, names = self._points_and_labels(X, y, reset=first)
         model = self._started(points, names, classes)
-        model.learn(points, y, names)
-        self._model = model
+        model.learn(points, y, names, learner)
+        if self.__dict__.setdefault("_model", model) is not model:
+            return self.partial_fit(X, y)  # another thread was the first to have a model
         return self
 
-    def _follow_parameters(self) -> None:
-        """Obey set_params between blocks, as far as what has been learned allows."""
+    def _learner_to_follow(self) -> potential.DualLearner | None:
+        """What set_params asks for between blocks, as far as what has been learned allows; None for nothing new."""
         model = self._model
         now, wanted = model.learner, self._make_learner(model.n_features)
         if replace(now, ties=wanted.ties) != wanted:
             raise DataError("kernel, its parameters, fit_intercept, multi_class and budget cannot change once learning "
                             "has begun; fit starts anew.")  # fmt: skip
-        if now.ties != wanted.ties:
-            model.follow(wanted)
+        return wanted if now.ties != wanted.ties else None
 
+    @all_or_nothing
     def learn_one(self, x: Any, y: Any) -> KernelPerceptron:
         """Learn from one example, by the parameters that learning began with.
+
+        It is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
+        estimator. A kernel of the user's that calls the same estimator raises a ReentryError.
 
         Parameters
         ----------
@@ -301,9 +307,10 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         label = np.empty(1, object)
         label[0] = y
         model.learn(point, np.array([y]) if np.array([y]).dtype.kind in "biufUS" else label, names)
-        self._model = model
         if first and names is None and point.kind != "objects":
             self.n_features_in_ = int(point.data.shape[1])
+        if self.__dict__.setdefault("_model", model) is not model:
+            return self.learn_one(x, y)  # another thread was the first to have a model
         return self
 
     def predict_one(self, x: Any) -> Any:
@@ -385,7 +392,7 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
 
     def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
         classes = self.classes if classes is None else classes
-        return None if classes is None else np.unique(np.asarray(classes))
+        return None if classes is None else np.unique(np.asarray(as_given(classes)))
 
     def _make_learner(self, n_features: int | None) -> potential.DualLearner:
         function = self._potential(n_features)
@@ -401,5 +408,5 @@ def _warn(run: Passes, n_rows: int) -> None:
         f"{run.mistakes_left} mistakes on {n_rows} rows. With hypothesis='voted' or 'averaged' that need not matter; "
         "otherwise increase max_iter, or choose a kernel that separates the classes (a larger gamma or degree).",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

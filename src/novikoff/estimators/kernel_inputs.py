@@ -13,8 +13,11 @@ from novikoff import potential
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import TakesRows
 from novikoff.gram import are_objects, is_row, kernel_rows
+from novikoff.labels import as_given
+from novikoff.potential.files import SavedKernel
 from novikoff.potential.files import save as save_model
 from novikoff.rows import Rows, names_of, rows_of_dicts
+from novikoff.sparse import dense_example
 
 __all__ = ["TakesPoints", "takes_new_rows"]
 
@@ -76,7 +79,7 @@ class TakesPoints(TakesRows):
         if self._are_objects(X):
             if y is None:
                 raise DataError("requires y to be passed, but the target y is None")
-            y = _check_y(y, multi_output=False, y_numeric=False)
+            y = _check_y(as_given(y), multi_output=False, y_numeric=False)
             check_consistent_length(X, y)
             return potential.Points.of_objects(X), y, None
         rows, y, names = self._rows_and_labels(X, y, reset=reset)
@@ -88,6 +91,7 @@ class TakesPoints(TakesRows):
     def _point(self, x: Any, *, learning: bool) -> tuple[potential.Points, list[str] | None]:
         """One example as one row, and all names of features, those that it brings included."""
         takes_new_rows(self)
+        x = dense_example(x)
         if callable(self.kernel) and (isinstance(x, Mapping) or not is_row(x)):
             return potential.Points.of_objects([x]), None
         if isinstance(x, Mapping):
@@ -133,10 +137,13 @@ class TakesPoints(TakesRows):
         ----------
         path : str or path
         """
+        from novikoff.estimators.saved import kernel_estimator_of
+
         check_is_fitted(self, "_model")
         self._validate_params()
         fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        save_model(path, self._model, self.get_params(deep=False), fitted)
+        saved = SavedKernel(self._model, self.get_params(deep=False), fitted)
+        save_model(path, saved, lambda found, kind: kernel_estimator_of(found, kind, path))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__

@@ -17,10 +17,11 @@ from novikoff import potential
 from novikoff.errors import DataError
 from novikoff.estimators.kernel import KernelPerceptron
 from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
+from novikoff.estimators.whole import all_or_nothing
 from novikoff.gram import kernel_rows
 from novikoff.potential.caching import cached
 from novikoff.potential.regression import LossLedger, ResidualLearner, regress
-from novikoff.rows import Rows
+from novikoff.sparse import dense_example
 
 __all__ = ["KernelRegressor"]
 
@@ -130,6 +131,7 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         self.cache_size = cache_size
         self.random_state = random_state
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> KernelRegressor:
         """Cycle through the rows until a pass loses no more than `tol`, or `max_iter` passes are over.
@@ -155,9 +157,10 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         return self
 
     @available_if(takes_new_rows)
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any) -> KernelRegressor:
-        """Learn from a block of a stream, once, in the order given.
+        """Learn from a block of a stream, once, in the order given: whole or not at all, as by `learn_one`.
 
         Parameters
         ----------
@@ -175,11 +178,14 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
             raise DataError("kernel, its parameters, fit_intercept and step cannot change once learning has begun; fit "
                             "starts anew.")  # fmt: skip
         model.learn_numbers(points, y)
-        self._model = model
+        if self.__dict__.setdefault("_model", model) is not model:
+            return self.partial_fit(X, y)  # another thread was the first to have a model
         return self
 
+    @all_or_nothing
     def learn_one(self, x: Any, y: float) -> KernelRegressor:
-        """Learn from one example.
+        """Learn from one example: whole or not at all, if it is rejected or interrupted as well as if several threads
+        share the estimator.
 
         Parameters
         ----------
@@ -193,12 +199,15 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         point, _ = self._one(x)
         if not np.isfinite(float(y)):
             raise DataError(f"Input y must be a finite number, found {y!r}.")
-        if not hasattr(self, "_model"):
+        first = not hasattr(self, "_model")
+        if first:
             self._validate_params()
-            self._model = self._new_model(point)
-            if point.kind != "objects":
-                self.n_features_in_ = int(point.data.shape[1])
-        self._model.learn_numbers(point, np.array([float(y)]))
+        model = self._new_model(point) if first else self._model
+        model.learn_numbers(point, np.array([float(y)]))
+        if first and point.kind != "objects":
+            self.n_features_in_ = int(point.data.shape[1])
+        if self.__dict__.setdefault("_model", model) is not model:
+            return self.learn_one(x, y)  # another thread was the first to have a model
         return self
 
     def predict_one(self, x: Any) -> float:
@@ -241,6 +250,7 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         return learner.account(model.state)
 
     def _one(self, x: Any) -> tuple[potential.Points, list[str] | None]:
+        x = dense_example(x)
         if isinstance(x, Mapping) and not callable(self.kernel):
             raise DataError(
                 "A regression takes no dicts of named features: pass arrays, or a kernel that is a function."
@@ -254,9 +264,8 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         if self._are_objects(X):
             check_consistent_length(X, y)
             return potential.Points.of_objects(X), y
-        X = self._validated(X, reset=reset)
-        check_consistent_length(X, y)
-        rows = Rows.of(X)
+        rows = self._validated(X, reset=reset)
+        check_consistent_length(rows, y)
         rows.require_numbers()
         return (kernel_rows(rows, square=True) if self.kernel == "precomputed" else potential.Points.of(rows)), y
 

@@ -17,8 +17,9 @@ from novikoff.descent.objective import adds_up
 from novikoff.descent.stochastic import LOST, Run
 from novikoff.errors import DataError
 from novikoff.estimators.descending import Descending, goes_on
+from novikoff.estimators.whole import all_or_nothing
 from novikoff.kernels.descent import EXAMPLES, MISTAKES, SQUARED_RADIUS, STEP_SUM, UPDATES
-from novikoff.labels import encode
+from novikoff.labels import as_given, encode
 from novikoff.ledger import Ledger
 from novikoff.ledger import Trace as LedgerTrace
 
@@ -137,6 +138,7 @@ default="hinge"
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> LinearClassifier:
         """Solve the problem, from zero weights.
@@ -159,14 +161,17 @@ default="hinge"
         if len(classes) < 2:
             raise DataError("The number of classes has to be greater than one; the data contains only one class: "
                             f"{classes.tolist()[0]!r}.")  # fmt: skip
-        self._fit_targets(rows, _signs(codes, len(classes)))
-        self.classes_ = classes
+        self._fit_targets(rows, _signs(codes, len(classes)), classes_=classes)
         return self
 
     @available_if(goes_on)
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LinearClassifier:
         """Take one step of sgd for each row of a block, in the order given. Blocks of any size have the same result.
+
+        A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
+        estimator.
 
         Parameters
         ----------
@@ -183,11 +188,10 @@ default="hinge"
         y = _labels(y)
         rows = self._rows(X, reset=first)
         check_consistent_length(rows, y)
-        known = np.unique(np.asarray(y if classes is None else classes)) if first else self.classes_
+        known = np.unique(np.asarray(as_given(y if classes is None else classes))) if first else self.classes_
         if len(known) < 2:
             raise DataError("The first block has only one class: pass classes=, all the labels there will be.")
-        self._go_on(rows, _signs(encode(y, known)[1], len(known)))
-        self.classes_ = known
+        self._go_on(rows, _signs(encode(y, known)[1], len(known)), classes_=known)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -276,7 +280,7 @@ default="hinge"
 def _labels(y: Any) -> np.ndarray:
     if y is None:
         raise DataError("requires y to be passed, but the target y is None")
-    y = _check_y(y, multi_output=False, y_numeric=False)
+    y = _check_y(as_given(y), multi_output=False, y_numeric=False)
     if y.dtype.kind == "f" and (y != np.floor(y)).any():
         raise DataError("Unknown label type: continuous. A classifier expects discrete classes; for numbers use "
                         "LinearRegressor.")  # fmt: skip

@@ -20,10 +20,12 @@ from novikoff import hypotheses, rules, store
 from novikoff.batch import ORDERS, Run, cycle
 from novikoff.errors import DataError
 from novikoff.estimators.inputs import TakesRows
-from novikoff.labels import Labels, encode
+from novikoff.estimators.whole import all_or_nothing
+from novikoff.labels import Labels, as_given, encode
 from novikoff.learner import TIES, Learner
 from novikoff.ledger import Ledger
 from novikoff.model import Model
+from novikoff.sparse import dense_example
 from novikoff.weights import Weights
 
 __all__ = ["Perceptron"]
@@ -57,7 +59,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         The order of a pass of `fit`: as the rows stand; permuted anew each pass; drawn with replacement; most
         violated first. Shuffle if the rows are sorted by class.
     max_iter : int, default=1000
-        The most passes `fit` makes over data that is not separable.
+        The most passes that `fit` makes.
     random_state : int, RandomState instance or None, default=None
         For the orders "shuffled" and "random".
     classes : array-like, default=None
@@ -149,9 +151,11 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     # -- batch
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Perceptron:
-        """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over.
+        """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over, or no update
+        changes the weights any more: a row may be so small beside them that adding it is rounded away.
 
         Parameters
         ----------
@@ -178,7 +182,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
                                  rng=rng, after_pass=self._reporter(context, X, y, model))  # fmt: skip
         self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
         context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
-        if not run.converged and run.passes == self.max_iter:
+        if run.stalled or (not run.converged and run.passes == self.max_iter):
             _warn(run, len(rows))
         return self
 
@@ -200,6 +204,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
         """Learn from a block of a stream, once, in the order given.
 
+        A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
+        estimator; see `learn_one`.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or list of dicts
@@ -214,24 +221,29 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self
         """
         first = not hasattr(self, "_model")
-        if not first:
-            self._follow_parameters()
+        learner = None if first else self._learner_to_follow()
         rows, y, names = self._rows_and_labels(X, y, reset=first)
         model = self._started(rows.n_features, classes)
-        model.learn_rows(rows, y, names)
-        self._model = model
+        model.learn_rows(rows, y, names, learner)
+        if self.__dict__.setdefault("_model", model) is not model:
+            return self.partial_fit(X, y)  # another thread was the first to have a model
         return self
 
-    def _follow_parameters(self) -> None:
-        """Obey set_params between blocks, as far as what has been learned allows."""
+    def _learner_to_follow(self) -> Learner | None:
+        """What set_params asks for between blocks, as far as what has been learned allows; None for nothing new."""
         now, wanted = self._model.learner, self._make_learner(self._model.n_features)
         if (now.hypothesis, now.fit_intercept) != (wanted.hypothesis, wanted.fit_intercept):
             raise DataError("hypothesis and fit_intercept cannot change once learning has begun; fit starts anew.")
-        if (now.rule, now.ties) != (wanted.rule, wanted.ties):
-            self._model.follow(wanted)
+        return wanted if (now.rule, now.ties) != (wanted.rule, wanted.ties) else None
 
     def learn_one(self, x: Any, y: Any) -> Perceptron:
         """Learn from one example, by the parameters that learning began with.
+
+        An example is learned whole or not at all: if it is rejected nothing has changed, and if a KeyboardInterrupt
+        strikes, the estimator is as before or after it, and `ledger_.examples` tells which. Threads may share an
+        estimator: no example is lost, and the result is that of one after the other, in some order. From within
+        another call of the same thread on the same estimator, as from a signal handler or a rule, it raises a
+        ReentryError, and nothing has changed.
 
         Parameters
         ----------
@@ -246,19 +258,27 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         try:
             model = self._model
         except AttributeError:
-            model = self._started(None if isinstance(x, Mapping) else np.size(x))
-            model.learn_one(x, y)
-            self._model = model
-            if model.vocabulary is None:
-                self.n_features_in_ = model.n_features
+            self._learn_first(x, y)
         else:
             quick = model.quick  # asked here, for a call less: half of the time of a short example is calls
             if quick is None or quick.learn_usual(x, y) is not None:
                 model.learn_one(x, y)
         return self
 
+    def _learn_first(self, x: Any, y: Any) -> None:
+        x = dense_example(x)
+        model = self._started(None if isinstance(x, Mapping) else np.size(x))
+        model.learn_one(x, y)
+        if model.vocabulary is None:
+            self.n_features_in_ = model.n_features
+        found = self.__dict__.setdefault("_model", model)
+        if found is not model:  # of another thread, which was the first
+            found.learn_one(x, y)
+
     def predict_one(self, x: Any) -> Any:
         """Predict the label of one example; None as long as the answer would be a label not met yet.
+
+        It may be called while other threads learn: the answer is that of the weights between two examples.
 
         Parameters
         ----------
@@ -272,6 +292,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         try:
             model = self._model
         except AttributeError:
+            x = dense_example(x)
             model = self._started(None if isinstance(x, Mapping) else np.size(x))
         quick = model.quick
         if quick is None or (label := quick.decide_usual(x)) is NotImplemented:
@@ -368,16 +389,19 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         ----------
         path : str or path
         """
+        from novikoff.estimators.saved import estimator_of
+
         check_is_fitted(self, "_model")
         self._validate_params()
         fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        store.save(path, store.Saved("perceptron", self._model, self.get_params(deep=False), fitted))
+        saved = store.Saved("perceptron", self._model, self.get_params(deep=False), fitted)
+        store.save(path, saved, lambda found: estimator_of(found, path))
 
     # -- parameters
 
     def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
         classes = self.classes if classes is None else classes
-        return None if classes is None else np.unique(np.asarray(classes))
+        return None if classes is None else np.unique(np.asarray(as_given(classes)))
 
     def _make_learner(self, n_features: int | None) -> Learner:
         return Learner(
@@ -415,10 +439,20 @@ def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weight
 
 def _warn(run: Run, n_rows: int) -> None:
     found = f"{run.mistakes_left} mistakes" if run.mistakes_left else f"{run.updates_left} updates"
+    if run.stalled:
+        warnings.warn(
+            f"The perceptron did not converge, and no further pass would change it: pass {run.passes} still made "
+            f"{found} on {n_rows} rows, but no update changes the weights any more. Rows that it errs on are 0, or so "
+            "small beside the weights that w + x is rounded to w in double precision. Leave out rows of zeros, and "
+            "scale the others (sklearn.preprocessing.StandardScaler, or Normalizer).",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return
     warnings.warn(
         f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made {found} on "
         f"{n_rows} rows. If no half-space separates the classes no number of passes will do: use "
         "hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )

@@ -14,6 +14,7 @@ from novikoff import losses
 from novikoff.descent.files import KINDS
 from novikoff.errors import DataError
 from novikoff.estimators.descending import Descending, goes_on
+from novikoff.estimators.whole import all_or_nothing
 
 __all__ = ["LinearRegressor"]
 
@@ -87,6 +88,7 @@ class LinearRegressor(RegressorMixin, Descending):
         self.random_state = random_state
         self.verbose = verbose
 
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> LinearRegressor:
         """Solve the problem, from zero weights.
@@ -107,6 +109,7 @@ class LinearRegressor(RegressorMixin, Descending):
         return self
 
     @available_if(goes_on)
+    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any) -> LinearRegressor:
         """Take one step of sgd for each row of a block, in the order given.

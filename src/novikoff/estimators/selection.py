@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid, check_cv, train_test_split
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from novikoff.errors import DataError
 from novikoff.selection import Parameters, Selection, Trial, choose, shown, size_of, spread_of
+from novikoff.sparse import checked_csr
 
 __all__ = ["select"]
 
@@ -74,6 +76,8 @@ def select(
     (0.0001, 4)
     """
     check_consistent_length(X, y)
+    if sp.issparse(X):
+        X = checked_csr(X).matrix  # before rows are chosen from it
     y = np.asarray(y)
     if test is not None:
         _require_test(test, X, y if is_classifier(estimator) else None)

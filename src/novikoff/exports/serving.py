@@ -175,8 +175,8 @@ def _word_scores(graph: _Graph, linear: Linear, column: str, known: dict[str, in
 
 
 def _places_of_missing(encoding: TableEncoding) -> np.ndarray:
-    names = [f"{column} is missing" for column in encoding.columns("number")]
-    return encoding.vocabulary.places(Names.under("", names), learn=False)
+    names = [encoding.name_of_missing(column) for column in encoding.columns("number")]
+    return encoding.vocabulary.places(Names.joined((head, [name]) for head, name in names), learn=False)
 
 
 def _words(column: str, encoding: TableEncoding) -> dict[str, int]:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._jit import kernel, part
-from novikoff.kernels.text import ASK, DONE, LARGEST, NUMBER, ROOM, read_number, skip_blanks
+from novikoff.kernels.names import name_hash, same_bytes
+from novikoff.kernels.text import ASK, DONE, LARGEST, NUMBER, ROOM, read_number
 
 # What to do with the cells of a column.
 NUMBERS, WORDS, LEFT_OUT = range(3)
@@ -37,17 +38,17 @@ def skip_spaces(text, at, end, delimiter):
 @part
 def after_line(text, at, end):
     """Past the end of the line."""
-    while at < end and text[_u(at)] != 10:
+    while not at_row_end(text, at, end):
+        at += 1
+    if at + 1 < end and text[_u(at)] == 13 and text[_u(at + 1)] == 10:
         at += 1
     return min(at + 1, end)
 
 
 @part
 def at_row_end(text, at, end):
-    """Whether the line ends here, the Windows way or the other."""
-    if at >= end or text[_u(at)] == 10:
-        return True
-    return text[_u(at)] == 13 and (at + 1 == end or text[_u(at + 1)] == 10)
+    """Whether the line ends here: with a line feed, a carriage return, or both."""
+    return at >= end or text[_u(at)] == 10 or text[_u(at)] == 13
 
 
 @part
@@ -123,6 +124,7 @@ def table_rows(text, at, line, row, delimiter, quote, is_text, kinds, places, re
     """Read lines of cells from text[at:], the first of which is number `line`, from row `row` on; blank lines are
     passed over. `is_text` says that text is UTF-8. Column k goes to numbers[:, places[k]], NaN where a cell is missing,
     or as begin and end to spans[:, places[k]], -1 and -1 where a cell is missing. In column `required` none may be.
+    `quote` is -1 if there are none.
 
     Return (row, at, line, why): at the end (DONE), at a line that finds no room (ROOM), or at one that is for Python to
     look at, because something is wrong or hard (ASK). `lines[i]` is the line of row i.
@@ -132,7 +134,7 @@ def table_rows(text, at, line, row, delimiter, quote, is_text, kinds, places, re
     stop, width = text.size, kinds.size
     while at < stop:
         begin = at
-        if at_row_end(text, skip_blanks(text, at, stop) if delimiter != 9 else skip_spaces(text, at, stop, 9), stop):
+        if at_row_end(text, skip_spaces(text, at, stop, 9 if delimiter == 9 else 32), stop):
             at = after_line(text, at, stop)
             line += 1
             continue
@@ -179,28 +181,23 @@ def table_rows(text, at, line, row, delimiter, quote, is_text, kinds, places, re
 
 
 @kernel
-def distinct_words(text, spans, codes, firsts, table):
+def distinct_words(text, spans, seed, factor, codes, firsts, table):
     """Number the different words text[spans[i, 0]:spans[i, 1]] in order of appearance, -1 where there is none; return
-    how many. firsts[c] is the first i with code c. `table` has a power of two of places, two per word, all -1."""
-    count, mask = 0, table.size - 1
+    how many. firsts[c] is the first i with code c. `table` has a power of two of places, two per word, all -1. Words
+    are hashed under the key (seed, factor), so that nobody can choose words that are slow to look up."""
+    count, mask = 0, _u(table.size - 1)
     for i in range(codes.size):
-        begin, size = spans[i, 0], spans[i, 1] - spans[i, 0]
+        begin, size = np.int64(spans[i, 0]), np.int64(spans[i, 1]) - np.int64(spans[i, 0])
         codes[i] = -1
         if begin < 0:
             continue
-        key = _u(14695981039346656037)  # FNV-1a
-        for at in range(begin, begin + size):
-            key = (key ^ _u(text[at])) * _u(1099511628211)
-        place = np.int64(key ^ (key >> _u(32))) & mask
+        place = name_hash(seed, text, begin, begin + size, factor) & mask
         while table[place] >= 0:
             other = firsts[table[place]]
-            if spans[other, 1] - spans[other, 0] == size:
-                shared = 0
-                while shared < size and text[begin + shared] == text[spans[other, 0] + shared]:
-                    shared += 1
-                if shared == size:
-                    break
-            place = (place + 1) & mask
+            start = np.int64(spans[other, 0])
+            if np.int64(spans[other, 1]) - start == size and same_bytes(text, begin, start, size):
+                break
+            place = (place + _u(1)) & mask
         if table[place] < 0:
             table[place] = count
             firsts[count] = i

@@ -26,7 +26,6 @@ from novikoff.kernels.additive import (
     SQUARED_RADIUS,
     STEP_SUM,
     TIE_MISTAKE,
-    TIE_NEGATIVE,
     TIE_POSITIVE,
     UPDATES,
     strongest_rival,
@@ -149,31 +148,3 @@ def add(gram, t, v, sign, scores, counts, measures, log, values, logged):
     log[logged, ROW], log[logged, VECTOR], log[logged, MISTAKES_SO_FAR] = t, v, counts[MISTAKES]
     values[logged, SIGN], values[logged, SQUARED_NORM_AFTER] = sign, measures[SQUARED_NORM]
     return logged + 1
-
-
-@kernel
-def rest_votes(products, slots, vectors, signs, examples, born, now, tie, scores, votes):
-    """votes[v, q] += sum over the weights that vector v ever had of (examples survived) * (sign of their score on q).
-
-    One running sum of products per vector is the score of each of its weights in turn. `born[v]` is the number of
-    examples before vector v, and is used up.
-    """
-    tie_sign = -1.0 if tie == TIE_NEGATIVE else 1.0
-    for e in range(slots.size):
-        v = vectors[e]
-        cast(examples[e] - 1 - born[v], tie_sign, scores[v], votes[v])
-        born[v] = examples[e] - 1
-        k, s = products[slots[e]], scores[v]
-        for q in range(s.size):
-            s[q] += signs[e] * k[q]
-    for v in range(born.size):
-        cast(now - born[v], tie_sign, scores[v], votes[v])
-
-
-@part
-def cast(survived, tie_sign, scores, votes):
-    """Let one weight vector vote on every query."""
-    if survived > 0:
-        for q in range(scores.size):
-            sign = 1.0 if scores[q] > 0.0 else -1.0
-            votes[q] += survived * (tie_sign if scores[q] == 0.0 else sign)

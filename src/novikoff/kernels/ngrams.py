@@ -17,8 +17,8 @@ import numpy as np
 
 from novikoff._jit import kernel, part
 from novikoff.kernels.lanes import WINDOW, bytes_within
-from novikoff.kernels.names import mixed, name_hash
-from novikoff.kernels.text import LAST_BYTES, eight_bytes, trailing_zeros
+from novikoff.kernels.names import name_hash, same_bytes
+from novikoff.kernels.text import eight_bytes, trailing_zeros
 
 _u = np.uint64
 _ONES, _TOPS = _u(0x0101010101010101), _u(0x8080808080808080)
@@ -77,8 +77,8 @@ def between(low_bits, first, last):
 
 
 @part
-def word_at(text, at, end, h):
-    """Read a word that is long or leaves its window: (its hash after h, its end). Eight bytes at a time."""
+def end_of_word(text, at, end):
+    """Where a word ends that is long or leaves its window. Eight bytes at a time."""
     while True:
         eight = eight_bytes(text, at)
         low = eight & ~_TOPS
@@ -86,10 +86,20 @@ def word_at(text, at, end, h):
         if at + 8 > end:
             stops |= _u(0x80) << _u(8 * (end - at))
         if stops != _u(0):
-            n = trailing_zeros(stops) >> _u(3)  # bytes before the first of them
-            return (mixed(h, eight & ~LAST_BYTES[_u(8) - n]) if n > _u(0) else h), at + np.int64(n)
-        h = mixed(h, eight)
+            return at + np.int64(trailing_zeros(stops) >> _u(3))  # bytes before the first of them
         at += 8
+
+
+@part
+def put_word(text, start, stop, used):
+    """Copy a word to text[used:], and a blank after it; return where the word ends. What follows is written over."""
+    size = stop - start
+    for k in range(0, size, 8):
+        eight = eight_bytes(text, start + k)
+        for byte in range(8):
+            text[_u(used + k + byte)] = np.uint8(eight >> _u(8 * byte) & _u(255))
+    text[_u(used + size)] = 32
+    return used + size
 
 
 @part
@@ -108,9 +118,10 @@ def put(hashes, spans, kinds, used, h, begin, end, kind):
 
 
 @part
-def word_ngrams(text, begin, end, head, fewest, most, starts, growing, hashes, spans, kinds, used):
-    """All runs of `fewest` to `most` words. `starts` and `growing` are the beginnings and the hashes so far of the runs
-    that begin with the last `most` words, by turns: this word's are at `own`."""
+def word_ngrams(text, begin, end, spare, head, factor, fewest, most, starts, hashes, spans, kinds, used):
+    """All runs of `fewest` to `most` words. The words are copied to text[spare:], with a blank between each two, so
+    that a run is the same bytes whatever stands between its words; return (used, spare). `starts` are the beginnings of
+    the last `most` words, by turns: this word's is at `own`."""
     n, own, at, window, bits = 0, 0, begin, begin, _u(0)
     while True:
         while bits == _u(0) and window < end:
@@ -120,27 +131,25 @@ def word_ngrams(text, begin, end, head, fewest, most, starts, growing, hashes, s
             break
         first = trailing_zeros(bits)
         start, size = at + np.int64(first), trailing_zeros(~(bits >> first))
-        if size <= _u(8) and start + np.int64(size) < window:
-            h, stop = mixed(head, eight_bytes(text, start) & ~LAST_BYTES[_u(8) - size]), start + np.int64(size)
+        stop = start + np.int64(size)
+        if stop < window:
             bits &= bits + (_u(1) << first)  # without the lowest run of ones
         else:
-            h, stop = word_at(text, start, end, head)
+            stop = end_of_word(text, start, end)
             window, bits = stop, _u(0)
-        for back in range(min(n, most - 1), 0, -1):
+        starts[own] = spare
+        spare = put_word(text, start, stop, spare)
+        for back in range(min(n, most - 1), fewest - 2, -1):
             k = own - back if own >= back else own - back + most  # no division, which takes as long as to read a word
-            # Mixing in a blank, for "ab c" is not "a bc".
-            growing[k] = name_hash(mixed(growing[k], _u(32)), text, start, stop)
-            if back + 1 >= fewest:
-                used = put(hashes, spans, kinds, used, growing[k], starts[k], stop, WORDS)
-        starts[own], growing[own] = start, h
+            h = name_hash(head, text, starts[k], spare, factor)
+            used = put(hashes, spans, kinds, used, h, starts[k], spare, WORDS)
+        spare += 1
         n, own = n + 1, own + 1 if own + 1 < most else 0
-        if fewest == 1:
-            used = put(hashes, spans, kinds, used, h, start, stop, WORDS)
-    return used
+    return used, spare
 
 
 @part
-def character_ngrams(text, begin, end, head, fewest, most, hashes, spans, kinds, used):
+def character_ngrams(text, begin, end, head, factor, fewest, most, hashes, spans, kinds, used):
     """All runs of `fewest` to `most` characters with no blank but at their ends."""
     for start in range(begin, end):
         if not begins_character(text[start]):
@@ -152,7 +161,8 @@ def character_ngrams(text, begin, end, head, fewest, most, hashes, spans, kinds,
                 at += 1
             size += 1
             if size >= fewest:
-                used = put(hashes, spans, kinds, used, name_hash(head, text, start, at), start, at, CHARACTERS)
+                h = name_hash(head, text, np.int64(start), np.int64(at), factor)
+                used = put(hashes, spans, kinds, used, h, start, at, CHARACTERS)
     return used
 
 
@@ -166,7 +176,17 @@ def room_to_count(n):
 
 
 @part
-def count_each(hashes, spans, kinds, counts, begin, end, table, size):
+def is_same(text, hashes, spans, kinds, p, q):
+    """Whether n-grams p and q are the same."""
+    if hashes[p] != hashes[q] or kinds[p] != kinds[q]:
+        return False
+    a, b = np.int64(spans[p, 0]), np.int64(spans[q, 0])
+    size = np.int64(spans[p, 1]) - a
+    return size == np.int64(spans[q, 1]) - b and same_bytes(text, a, b, size)
+
+
+@part
+def count_each(text, hashes, spans, kinds, counts, begin, end, table, size):
     """Keep the first of n-grams that are the same, in their order, and count them; return where they end. `table` finds
     a place by its hash, plus one: 0 is none."""
     table[:size] = 0
@@ -175,7 +195,7 @@ def count_each(hashes, spans, kinds, counts, begin, end, table, size):
     for p in range(begin, end):
         h = hashes[_u(p)]
         k = h & mask
-        while table[k] != 0 and hashes[_u(begin + table[k] - 1)] != h:
+        while table[k] != 0 and not is_same(text, hashes, spans, kinds, _u(p), _u(begin + table[k] - 1)):
             k = (k + _u(1)) & mask
         if table[k] != 0:
             counts[_u(begin + table[k] - 1)] += 1.0
@@ -187,25 +207,28 @@ def count_each(hashes, spans, kinds, counts, begin, end, table, size):
 
 
 @kernel
-def ngrams(text, cells, heads, words, characters, hashes, spans, kinds, counts, indptr):
+def ngrams(text, cells, spare, heads, factor, words, characters, hashes, spans, kinds, counts, indptr):
     """The n-grams of every text, cells[i, 0] to cells[i, 1] of `text`; those of text i are indptr[i] to indptr[i + 1].
 
-    `heads` are the hashes that n-grams of words and of characters go on from; `words` and `characters` are the fewest
-    and the most of them in an n-gram, 0 and 0 for none.
+    text[spare:] is written to: the words of all texts, a byte after each, and eight more. `heads` are the hashes that
+    n-grams of words and of characters go on from, and `factor` that of their key; `words` and `characters` are the
+    fewest and the most of them in an n-gram, 0 and 0 for none.
     """
-    starts, growing = np.empty(max(words[1], 1), np.int64), np.empty(max(words[1], 1), np.uint64)
+    starts = np.empty(max(words[1], 1), np.int64)
     table = np.empty(room_to_count(0), np.int32)
     used = 0
     indptr[0] = 0
     for i in range(cells.shape[0]):
         begin, end = cells[i, 0], cells[i, 1]
         if words[1] > 0:
-            used = word_ngrams(text, begin, end, heads[0], *words, starts, growing, hashes, spans, kinds, used)
+            used, spare = word_ngrams(
+                text, begin, end, spare, heads[0], factor, *words, starts, hashes, spans, kinds, used
+            )
         if characters[1] > 0:
-            used = character_ngrams(text, begin, end, heads[1], *characters, hashes, spans, kinds, used)
+            used = character_ngrams(text, begin, end, heads[1], factor, *characters, hashes, spans, kinds, used)
         size = room_to_count(used - indptr[i])
         if size > table.size:
             table = np.empty(size, np.int32)
-        used = count_each(hashes, spans, kinds, counts, indptr[i], used, table, size)
+        used = count_each(text, hashes, spans, kinds, counts, indptr[i], used, table, size)
         indptr[i + 1] = used
     return used

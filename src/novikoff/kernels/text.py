@@ -357,8 +357,8 @@ def tabs_and_ends(text, at):
 
 @part
 def is_blank(text, at, end):
-    """Whether Python's `strip` would leave nothing of text[at:end]."""
-    while at < end and (text[_u(at)] == 32 or 9 <= text[_u(at)] <= 13):
+    """Whether there is nothing in text[at:end] but blanks and tabs."""
+    while at < end and (text[_u(at)] == 32 or text[_u(at)] == 9):
         at += 1
     return at >= end
 

@@ -4,7 +4,7 @@
     given     sentences as numbers of words; hashes of what templates ask of a word; templates, each of which makes one
               feature out of a token's surroundings
     result    a place per feature, in the order in which they came; or E[i, y], the sum of their weights for tag y
-    source    open addressing: Knuth, TAOCP 6.4, algorithm L; the mixer is that of `kernels.names`
+    source    open addressing: Knuth, TAOCP 6.4, algorithm L; the mixer is that of `kernels.mixed_names`
 
 An atom of a template is (attribute, column, offset): the attribute of the cell in that column, so many tokens away.
 Beyond the sentence the value is how far beyond, and there words have negative numbers: -2d, d tokens before the
@@ -17,7 +17,7 @@ import numpy as np
 
 from novikoff._jit import kernel, part
 from novikoff.kernels.lanes import add_rows, ask_for, prefetch
-from novikoff.kernels.names import SEED, mixed, name_hash
+from novikoff.kernels.mixed_names import SEED, mixed, name_hash
 
 _u = np.uint64
 

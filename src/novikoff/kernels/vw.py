@@ -14,7 +14,7 @@ import numpy as np
 
 from novikoff._jit import kernel, part
 from novikoff.kernels.lanes import WINDOW, bytes_within
-from novikoff.kernels.names import SEED, last_bytes, mixed
+from novikoff.kernels.names import name_hash, short_hash
 from novikoff.kernels.rows import measured
 from novikoff.kernels.text import (
     AFTER_ONE_TO_EIGHT,
@@ -53,8 +53,8 @@ def blanks_of(word):
 
 
 @part
-def name_at(text, at, end, h):
-    """Read a name, up to a blank, a bar or a colon: (its hash after h, its end, whether it is all ASCII)."""
+def end_of_name(text, at, end):
+    """Where a name ends, with a blank, a bar or a colon, and whether it is all ASCII."""
     is_ascii = True
     while at + 8 <= end:
         word = eight_bytes(text, at)
@@ -62,16 +62,13 @@ def name_at(text, at, end, h):
         if stops != _u(0):
             n = trailing_zeros(stops) >> _u(3)  # bytes before the first of them
             word &= (_u(1) << (_u(8) * n)) - _u(1)
-            is_ascii &= word & _TOPS == _u(0)
-            return (mixed(h, word) if n > _u(0) else h), at + np.int64(n), is_ascii
+            return at + np.int64(n), is_ascii and word & _TOPS == _u(0)
         is_ascii &= word & _TOPS == _u(0)
-        h = mixed(h, word)
         at += 8
-    start = at
     while at < end and text[_u(at)] > 32 and text[_u(at)] != _BAR and text[_u(at)] != _COLON:
         is_ascii &= text[_u(at)] < 128
         at += 1
-    return (mixed(h, last_bytes(text, start, at - start)) if at > start else h), at, is_ascii
+    return at, is_ascii
 
 
 @part
@@ -100,7 +97,7 @@ def read_value(text, at, end, powers, bits, values):
 
 
 @part
-def short_features(text, at, head, space, filled, names, hashes, values, space_of):
+def short_features(text, at, head, factor, space, filled, names, hashes, values, space_of):
     """Read name:value with a blank between them, as long as the names are ASCII and have one to eight bytes, and the
     values one to eight digits; return (at, filled)."""
     while 8 <= at <= text.size - WINDOW:
@@ -117,7 +114,7 @@ def short_features(text, at, head, space, filled, names, hashes, values, space_o
             break
         size = trailing_zeros(colon)
         p = _u(filled)
-        hashes[p] = mixed(head, eight_bytes(text, at) & ~LAST_BYTES[_u(8) - size])
+        hashes[p] = short_hash(head, eight_bytes(text, at) & ~LAST_BYTES[_u(8) - size], size, factor)
         names[p, _u(0)], names[p, _u(1)], space_of[p] = at, at + np.int64(size), space
         values[p] = value
         filled += 1
@@ -183,12 +180,13 @@ def are_distinct(hashes, begin, end, marks):
 
 @kernel
 def vw_rows(
-    text, at, line, row, is_text, powers, lines, labels, indptr, distinct, squared_norms, names, hashes, values,
-    space_of, spaces, n_spaces,
+    text, at, line, row, is_text, seed, factor, powers, lines, labels, indptr, distinct, squared_norms, names, hashes,
+    values, space_of, spaces, n_spaces,
 ):  # fmt: skip
     """Read lines from text[at:], the first of which is number `line`, from row `row` on; blank ones are passed over.
-    Entry p of `names` and of `spaces` is (begin, end) in the text. `is_text` says that all is UTF-8. Rows are measured
-    and searched for names that are there twice here, where they are in the nearest cache.
+    Entry p of `names` and of `spaces` is (begin, end) in the text. `is_text` says that all is UTF-8. Names are hashed
+    under the key (seed, factor). Rows are measured and searched for names that are there twice here, where they are in
+    the nearest cache.
 
     Return (row, at, line, n_spaces, why).
     """
@@ -207,22 +205,26 @@ def vw_rows(
             return row, begin, line, n_spaces, ROOM
         labels[row], at = read_label(text, at, stop, powers, bits, doubles)
         filled, first_space = indptr[row], n_spaces
-        head, weight = SEED, 1.0
+        head, weight = seed, 1.0
         while at >= 0:
             if weight == 1.0:
-                at, filled = short_features(text, at, head, n_spaces - 1, filled, names, hashes, values, space_of)
+                at, filled = short_features(
+                    text, at, head, factor, n_spaces - 1, filled, names, hashes, values, space_of
+                )
             at = skip_blanks(text, at, stop)
             if at_line_end(text, at, stop):
                 break
             if text[_u(at)] == _BAR:
-                spaces[n_spaces, 0] = at + 1
-                head, at, is_ascii = name_at(text, at + 1, stop, SEED)
-                spaces[n_spaces, 1] = at
+                start = at + 1
+                at, is_ascii = end_of_name(text, start, stop)
+                spaces[n_spaces, 0], spaces[n_spaces, 1] = start, at
+                head = name_hash(seed, text, start, at, factor)
                 n_spaces += 1
                 weight, at = read_value(text, at, stop, powers, bits, doubles)
             else:
                 p, start = _u(filled), at
-                hashes[p], at, is_ascii = name_at(text, start, stop, head)
+                at, is_ascii = end_of_name(text, start, stop)
+                hashes[p] = name_hash(head, text, start, at, factor)
                 names[p, _u(0)], names[p, _u(1)], space_of[p] = start, at, n_spaces - 1
                 value, after = read_value(text, at, stop, powers, bits, doubles)
                 values[p] = weight * value

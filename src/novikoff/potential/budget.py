@@ -122,8 +122,12 @@ class BudgetState:
     def n_vectors(self) -> int:
         return 1 if self.n_classes == 2 else self.n_classes
 
-    def mark(self) -> BudgetState:
-        """What is needed to come back here: learning replaces the rows and their weights, never changes them."""
+    def branch(self) -> BudgetState:
+        """A state to go on from: learning replaces the rows and their weights, never changes them."""
+        return self.copy()
+
+    def copy(self) -> BudgetState:
+        """The same state; neither changes when the other learns."""
         return replace(self, counts=self.counts.copy(), measures=self.measures.copy(), trace=self.trace.copy())
 
     def coefficients(self, hypothesis: str) -> np.ndarray:

@@ -29,10 +29,11 @@ import numpy as np
 
 from novikoff._threads import share
 from novikoff.gram import Growing, Points, Potential, Support, UsersPotential, require_numbers
-from novikoff.kernels import additive, dual, voting
+from novikoff.kernels import additive, dual, dual_voting
 from novikoff.kernels.additive import EXAMPLES, MISTAKES, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM, UPDATES
 from novikoff.learner import TIES
 from novikoff.ledger import Ledger, Trace
+from novikoff.potential import voters
 
 __all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner", "DualState", "Standing"]
 
@@ -44,6 +45,9 @@ _BLOCK = 256  # rows to be walked through at a time: their own kernel matrix is 
 _UPDATES = 1024  # kept rows to a product: 16 MB of kernels at a time, which stay in the cache for what follows
 _COLUMNS = 128  # of it for a thread to bring up to date: what fewer save, starting the thread takes
 _PRODUCT_CELLS = 1 << 23  # and 64 MB when all of them vote
+
+
+_GROWING = ("origins", "slots", "vectors", "signs", "examples")  # arrays of a state that only ever grow
 
 
 def _grown(dtype: type) -> Growing:
@@ -92,11 +96,20 @@ class DualState:
     def n_updates(self) -> int:
         return self.slots.size
 
-    def mark(self) -> DualState:
-        """What is needed to come back here: learning only ever adds to the arrays that grow."""
-        names = ("origins", "slots", "vectors", "signs", "examples")
-        grown: dict[str, Any] = {name: Growing(getattr(self, name).values) for name in names}
-        return replace(self, **grown, counts=self.counts.copy(), measures=self.measures.copy(), trace=self.trace.copy())
+    def branch(self) -> DualState:
+        """A state to go on from: to learn changes nothing here. Of several branches only one may be used."""
+        grown: dict[str, Any] = {name: getattr(self, name).branch() for name in _GROWING}
+        return self._with(support=self.support.branch(), **grown)
+
+    def copy(self) -> DualState:
+        """The same state; neither changes when the other learns."""
+        grown: dict[str, Any] = {name: Growing(getattr(self, name).values) for name in _GROWING}
+        return self._with(support=self.support.copy(), **grown)
+
+    def _with(self, **changed: Any) -> DualState:
+        return replace(
+            self, **changed, counts=self.counts.copy(), measures=self.measures.copy(), trace=self.trace.copy()
+        )
 
     def coefficients(self, hypothesis: str) -> np.ndarray:
         """The weight of each kept row in each weight vector, (vectors, kept rows)."""
@@ -329,22 +342,44 @@ class DualLearner:
 
     def _vote(self, state: DualState, points: Points, votes: np.ndarray) -> None:
         """Running sums over the updates, for all weight vectors there ever were, a block of queries at a time."""
-        now = int(state.counts[EXAMPLES])
-        events = state.slots.values, state.vectors.values, state.signs.values, state.examples.values
-        for begin, end in _pieces(len(points), max(1, _PRODUCT_CELLS // max(1, len(state.support)))):
-            products = np.empty((0, end - begin))
-            if len(state.support):
-                products = self.potential.block(state.support.points, points.take(np.arange(begin, end)))
-            scores, found = np.zeros((len(votes), end - begin)), np.zeros((len(votes), end - begin))
-            if len(votes) > 1 and self.multi_class == "direct":
-                slots, winners, rivals = events[0][::2].copy(), events[1][::2].copy(), events[1][1::2].copy()
-                survived = np.diff(np.concatenate([[1], events[3][::2], [now + 1]])).astype(np.float64)
-                last = self.tie != additive.TIE_NEGATIVE
-                voting.multiclass_votes(products, slots, np.ones(len(slots)), winners, rivals, survived, last, scores,
-                                        found)  # fmt: skip
-            else:
-                dual.rest_votes(products, *events, state.born.copy(), now, self.tie, scores, found)
-            votes[:, begin:end] = found
+        if not len(state.support):
+            nothing = np.empty((0, len(points))), None, np.empty(0, np.int64), np.empty(0), np.zeros(len(points))
+            self._cast(state, *nothing, votes)
+            return
+        kept, polynomial, n_updates = state.support.points, self.potential.polynomial, state.n_updates
+        twins = voters.twins(kept)
+        for begin, end in _pieces(len(points), max(1, _PRODUCT_CELLS // len(kept))):
+            rows = points.take(np.arange(begin, end))
+            lengths, reach = np.zeros(len(kept)), np.zeros(len(rows))
+            if polynomial is not None:
+                lengths, reach = voters.reach(polynomial, kept, rows, n_updates)
+            products = self.potential.block(kept, rows)
+            near = self._cast(state, products, None, twins, lengths, reach, votes[:, begin:end])
+            if polynomial is not None and near.size:
+                found, reach = np.empty((len(votes), len(near))), voters.reach_in_twice(reach[near], n_updates)
+                kernels = voters.kernels_in_twice(polynomial, kept, rows.take(near))
+                self._cast(state, *kernels, twins, lengths, reach, found)
+                votes[:, begin + near] = found
+
+    def _cast(
+        self, state: DualState, high: np.ndarray, low: np.ndarray | None, twins: np.ndarray, lengths: np.ndarray,
+        reach: np.ndarray, votes: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Fill in the votes on queries with these kernels; return the queries where a score was within reach of a tie,
+        but for those that are exact."""
+        votes[:] = 0.0
+        near, now, last = np.zeros(votes.shape[1], bool), int(state.counts[EXAMPLES]), self.tie != additive.TIE_NEGATIVE
+        slots, vectors, examples = state.slots.values, state.vectors.values, state.examples.values
+        sums = np.zeros(votes.shape), np.zeros(votes.shape), np.zeros((len(votes), len(twins) + 1))
+        given = lengths, reach, sums, np.zeros(votes.shape), votes, near
+        if len(votes) > 1 and self.multi_class == "direct":
+            survived = np.diff(np.concatenate([[1], examples[::2], [now + 1]])).astype(np.float64)
+            updates = slots[::2].copy(), vectors[::2].copy(), vectors[1::2].copy(), twins
+            dual_voting.direct_votes(high, low, *updates, survived, last, *given)
+        else:
+            signed = slots, vectors, state.signs.values, twins, examples, state.born.copy()
+            dual_voting.rest_votes(high, low, *signed, now, 1.0 if last else -1.0, *given)
+        return np.flatnonzero(near)
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """The classes that scores stand for. Equal scores go to the last class, or the first if ties are negative."""

@@ -8,7 +8,7 @@ state       see `novikoff.potential.states`
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from novikoff import store
@@ -35,11 +35,11 @@ class SavedKernel(NamedTuple):
     fitted: dict[str, Any]
 
 
-def save(
-    path: str | os.PathLike[str], model: KernelModel, parameters: Mapping[str, Any], fitted: Mapping[str, Any]
-) -> None:
-    """Write a model to a file. One that could not be read back is refused before the old file is touched."""
-    root = Section("The model cannot be saved")
+def save(path: str | os.PathLike[str], saved: SavedKernel, build: Callable[[SavedKernel, str], object]) -> None:
+    """Write a model to a file. One that cannot be loaded again, and made an estimator by `build`, is refused, and the
+    old file stays."""
+    model, parameters, fitted = saved
+    root, model = Section("The model cannot be saved"), model.snapshot()  # other threads may learn meanwhile
     _put_learner(root.open("learner"), model.learner)
     store.put_labels(root.open("labels"), model.labels)
     root.facts |= {"n_features": model.n_features, "has_names": model.vocabulary is not None}
@@ -49,8 +49,9 @@ def save(
     store.put_named(root.open("parameters"), {name: value for name, value in parameters.items() if name != "kernel"})
     store.put_named(root.open("fitted"), fitted)
     function = model.learner.potential
-    _taken(root, function.function if isinstance(function, UsersPotential) else None)
-    store.write(path, REGRESSION if isinstance(model.learner, ResidualLearner) else KIND, root)
+    kernel = function.function if isinstance(function, UsersPotential) else None
+    kind = REGRESSION if isinstance(model.learner, ResidualLearner) else KIND
+    store.write(path, kind, root, lambda found: build(_taken(found, kernel), kind))
 
 
 def taken(path: str | os.PathLike[str], root: Section, kernel: Callable[[Any, Any], Any] | None = None) -> SavedKernel:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from novikoff._exclusive import Exclusive, learning, lock_for
+from novikoff.copying import copied_deeply
 from novikoff.gram.points import Points
 from novikoff.kernels.additive import MISTAKES
 from novikoff.labels import Labels, encode
 from novikoff.ledger import Ledger
 from novikoff.potential.budget import BudgetState
 from novikoff.potential.dual import DualLearner, DualState, Standing
+from novikoff.rows import joined_names
 
 __all__ = ["KernelModel", "Passes", "cycle"]
 
 
-class KernelModel:
+class KernelModel(Exclusive):
     """What stands behind `KernelPerceptron`.
+
+    Threads may share it: one learns at a time, and what has been learned is read without waiting.
 
     Parameters
     ----------
@@ -46,95 +50,151 @@ class KernelModel:
     ['low', 'high']
     """
 
+    __copy__ = copied_deeply
+
     def __init__(
         self, learner: DualLearner, labels: Iterable[Any] | Labels = (), state: DualState | BudgetState | None = None,
         n_features: int | None = None, names: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
-        self.learner = learner
-        self.labels = labels if isinstance(labels, Labels) else Labels(labels)
-        self.state: Any = state if state is not None else learner.init(max(2, len(self.labels)))
-        self.vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
-        self._n_features = n_features
+        labels = labels if isinstance(labels, Labels) else Labels(labels)
+        state = state if state is not None else learner.init(max(2, len(labels)))
+        vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
+        self.__setstate__(_Learned(learner, labels, state, vocabulary, n_features))
+
+    def __getstate__(self) -> _Learned:
+        """For pickle and deepcopy: what has been learned, apart from this."""
+        now = self._now
+        return replace(now, state=now.state.copy())
+
+    def __setstate__(self, learned: _Learned) -> None:
+        self._lock, self._now = lock_for(self), learned
+
+    # -- what has been learned
+
+    @property
+    def learner(self) -> DualLearner:
+        return self._now.learner
+
+    @property
+    def labels(self) -> Labels:
+        return self._now.labels
+
+    @property
+    def state(self) -> Any:
+        """To read; what is learned afterwards is in another one."""
+        return self._now.state
+
+    @property
+    def vocabulary(self) -> dict[str, int] | None:
+        return self._now.vocabulary
 
     @property
     def n_features(self) -> int | None:
-        return len(self.vocabulary) if self.vocabulary is not None else self._n_features
+        return self._now.n_columns
 
     @property
     def ledger(self) -> Ledger:
-        return self.learner.ledger(self.state)
+        now = self._now
+        return now.learner.ledger(now.state)
 
-    def follow(self, learner: DualLearner) -> None:
-        """Go on by another convention for ties."""
-        self.learner = learner
+    def snapshot(self) -> KernelModel:
+        """A model that stays as this one is now."""
+        now = self._now
+        return KernelModel(now.learner, now.labels, now.state, now.n_features, now.vocabulary)
 
-    def learn(self, points: Points, y: np.ndarray, names: list[str] | None = None) -> None:
-        """Learn from a block, in order. If it is rejected, nothing has changed.
+    # -- learning
+
+    @learning
+    def learn(
+        self, points: Points, y: np.ndarray, names: list[str] | None = None, learner: DualLearner | None = None
+    ) -> None:
+        """Learn from a block, in order: whole, or not at all if it is rejected or interrupted.
+
+        `names` are those of all features, the ones known so far first. A `learner` is one to go on by, with another
+        convention for ties.
 
         Labels never met before join when the first row that has them is reached, as they would one at a time.
         """
-        if self.state.support.kind is not None:
-            points = points.like(self.state.support.kind)
+        now = self._now if learner is None else replace(self._now, learner=learner)
+        if names is not None:
+            now, points = now.with_names(points, names)
+        points = now.like_kept(points)
         classes, place = encode(y)
         found = classes.tolist()
-        new = {int(np.argmax(place == k)): name for k, name in enumerate(found) if name not in self.labels.codes}
-        with self._all_or_nothing():
-            self.labels.copy().add(*new.values())  # may find that they do not sort
-            for start, stop in pairwise([*sorted({0, *new}), len(y)]):
-                if start in new:
-                    self._meet(new[start])
-                known = np.array([self.labels.codes.get(name, 0) for name in found])
-                codes = known[place[start:stop]].astype(np.int64)
-                self.learner.update(self.state, points.take(np.arange(start, stop)), codes)
-        if names is not None:
-            self.vocabulary = {name: at for at, name in enumerate(names)}
+        new = {int(np.argmax(place == k)): name for k, name in enumerate(found) if name not in now.labels.codes}
+        now.labels.copy().add(*new.values())  # may find that they do not sort
+        now = replace(now, state=now.state.branch())
+        for start, stop in pairwise([*sorted({0, *new}), len(y)]):
+            now = now.with_label(new[start]) if start in new else now
+            known = np.array([now.labels.codes.get(name, 0) for name in found])
+            codes = known[place[start:stop]].astype(np.int64)
+            now.learner.update(now.state, points.take(np.arange(start, stop)), codes)
+        self._now = now
 
+    @learning
     def learn_numbers(self, points: Points, y: np.ndarray) -> None:
         """The same for a regression."""
-        if self.state.support.kind is not None:
-            points = points.like(self.state.support.kind)
-        with self._all_or_nothing():
-            self.learner.update(self.state, points, y)
+        now = replace(self._now, state=self._now.state.branch())
+        now.learner.update(now.state, now.like_kept(points), y)
+        self._now = now
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """If learning fails on the way, be as before it."""
-        before, kept = (self.labels, self.state.mark()), len(self.state.support)
-        try:
-            yield
-        except Exception:
-            self.labels, self.state = before
-            self.state.support = self.state.support.first(kept)
-            raise
+    # -- reading
 
     def scores(self, points: Points, hypothesis: str) -> np.ndarray:
         """What the hypothesis says of each row."""
-        if self.state.support.kind is not None:
-            points = points.like(self.state.support.kind)
-        return self.learner.score(self.state, points, hypothesis)
+        return self._now.scores(points, hypothesis)
 
     def predict(self, points: Points, hypothesis: str) -> np.ndarray:
         """The label of each row."""
-        classes = self.labels.as_array()
+        now = self._now
+        classes = now.labels.as_array()
         if len(classes) == 1:
             return np.repeat(classes, len(points))
-        return classes[self.learner.decide(self.scores(points, hypothesis))]
+        return classes[now.learner.decide(now.scores(points, hypothesis))]
 
     def predict_one(self, point: Points, hypothesis: str) -> Any:
         """The label of one row; None where the answer is a label not met yet."""
-        return self.labels.of_code[int(self.learner.decide(self.scores(point, hypothesis))[0])]
+        now = self._now
+        return now.labels.of_code[int(now.learner.decide(now.scores(point, hypothesis))[0])]
 
-    def _meet(self, y: Any) -> None:
-        """Make room for a label never seen before."""
-        labels = self.labels.copy()
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """What a model has learned: replaced by another whenever it learns, never changed."""
+
+    learner: DualLearner
+    labels: Labels
+    state: Any
+    vocabulary: dict[str, int] | None
+    n_features: int | None
+
+    @property
+    def n_columns(self) -> int | None:
+        return len(self.vocabulary) if self.vocabulary is not None else self.n_features
+
+    def like_kept(self, points: Points) -> Points:
+        """Rows as dense or sparse ones, as those are that were kept."""
+        return points.like(self.state.support.kind) if self.state.support.kind is not None else points
+
+    def with_names(self, points: Points, names: list[str]) -> tuple[_Learned, Points]:
+        """With these names of features, and rows whose columns are in their places."""
+        vocabulary, moved = joined_names(names, self.vocabulary or {}, points.data)
+        return replace(self, vocabulary=vocabulary), points if moved is None else Points(moved)
+
+    def with_label(self, y: Any) -> _Learned:
+        """With room for a label never seen before."""
+        labels, state = self.labels.copy(), self.state
         labels.add(y)
         if len(labels) == 2:
             (other,) = self.labels.known
             if self.labels.codes[other] != labels.codes[other]:
-                self.state = self.state.flipped()
+                state = state.flipped()
         elif len(labels) > 2:
-            self.state = self.state.with_class(labels.codes[y], direct=self.learner.multi_class == "direct")
-        self.labels = labels
+            state = state.with_class(labels.codes[y], direct=self.learner.multi_class == "direct")
+        return replace(self, labels=labels, state=state)
+
+    def scores(self, points: Points, hypothesis: str) -> np.ndarray:
+        return self.learner.score(self.state, self.like_kept(points), hypothesis)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,15 +27,32 @@ _DTYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16
            "U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1"}  # fmt: skip
 
 
-def write(path: str | os.PathLike[str], kind: str, root: Section) -> None:
-    """Write a model file; killed at any instant, the old or the new one is there whole.
+def write(path: str | os.PathLike[str], kind: str, root: Section, load: Callable[[Section], object]) -> None:
+    """Write a model file, after its content has been loaded, which raises an error if that is no sound model.
 
-    What a kill may leave behind is a temporary file beside it, ".<name>." and a few letters; it can be deleted.
+    Killed at any instant, the old or the new file is there whole; see `novikoff.files` for what happens to links,
+    permissions and temporary files.
+
+    Parameters
+    ----------
+    path : str or path
+    kind : str
+        Of the model.
+    root : Section
+        What the file is to hold.
+    load : function of the root section of a file
+        What `novikoff.load` makes the model with.
     """
     try:
-        write_whole(Path(path), pack(kind, root))
-    except OSError as error:
-        raise ModelFileError(f"{os.fspath(path)} cannot be written: {error.strerror or error}.") from error
+        content = pack(kind, root)
+    except (TypeError, ValueError) as error:
+        root.fail(f"it holds what no file can keep ({error})", error)
+    load(replace(unpack(content, os.fspath(path))[1], complaint=root.complaint))
+    try:
+        write_whole(Path(path), content)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"{os.fspath(path)} cannot be written: {reason}.") from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, Section]:

@@ -27,13 +27,13 @@ _HYPOTHESES = {hypotheses.resolve(name): name for name in hypotheses.NAMES}
 
 def put_model(section: Section, model: Model) -> None:
     """Keep a model, wherever it is in its stream."""
-    state = model.state  # examples learned one at a time are in it now, and in the vocabulary
+    model = model.snapshot()  # other threads may learn meanwhile
     _put_learner(section.open("learner"), model.learner)
     put_labels(section.open("labels"), model.labels)
     section.facts["has_names"] = model.vocabulary is not None
     if model.vocabulary is not None:
         put_values(section.open("names"), model.vocabulary)
-    put_state(section.open("state"), state)
+    put_state(section.open("state"), model.state)
 
 
 def take_model(section: Section, function: rules.Custom | None = None) -> Model:

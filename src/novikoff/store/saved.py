@@ -58,16 +58,29 @@ class Saved:
     fitted: dict[str, Any] = field(default_factory=dict)
 
 
-def save(path: str | os.PathLike[str], saved: Saved) -> None:
-    """Write a learner to a file. One that could not be read back is refused before the old file is touched."""
+def save(path: str | os.PathLike[str], saved: Saved, build: Callable[[Saved], object] | None = None) -> None:
+    """Write a learner to a file. One that cannot be loaded again is refused, and the old file stays.
+
+    Parameters
+    ----------
+    path : str or path
+    saved : Saved
+    build : function of a Saved, optional
+        What makes an estimator of it, where the file is to be loaded as one; it raises an error if it cannot.
+    """
     root = Section("The model cannot be saved")
     function = _function_of(root, saved)
     root.facts["function"] = None if function is None else name_of(function)
     put_model(root, saved.model)
     put_named(root.open("parameters"), saved.parameters)
     put_named(root.open("fitted"), saved.fitted)
-    _taken(saved.kind, root, function)
-    container.write(path, saved.kind, root)
+
+    def load(found: Section) -> None:
+        learner = _taken(saved.kind, found, function)
+        if build is not None:
+            build(learner)
+
+    container.write(path, saved.kind, root, load)
 
 
 def load(path: str | os.PathLike[str], rule: Callable[[float, float], float] | rules.Custom | None = None) -> Saved:

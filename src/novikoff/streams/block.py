@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff.streams.keys import KEY, Key
+
 if TYPE_CHECKING:
     from novikoff.streams.stacked import Stacked
 
@@ -216,10 +218,11 @@ class NamedBlock(Block):
     distinct: np.ndarray  # bool
     squared_norms: np.ndarray
     names: np.ndarray  # int32, two per entry
-    hashes: np.ndarray  # uint64: of the namespace and the name, see kernels/names.py
+    hashes: np.ndarray  # uint64: of the namespace and the name under `key`, see kernels/names.py
     values: np.ndarray
     space_of: np.ndarray  # int32
     spaces: np.ndarray  # int32, two per namespace
+    key: Key = field(default=KEY, kw_only=True)
 
     def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
         return self._entries(np.arange(len(self))[part])

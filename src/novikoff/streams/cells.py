@@ -19,11 +19,21 @@ from novikoff.errors import DataError
 from novikoff.kernels.text import LARGEST
 from novikoff.streams.columns import BY_TYPE, KINDS, Columns, chosen, known_kind, position
 from novikoff.streams.lines import line_at, require_text
-from novikoff.texts import DELIMITERS, MISSING, MOSTLY, begins_with_header, delimiter_of, is_number, is_prose, many
+from novikoff.texts import (
+    DELIMITERS,
+    MISSING,
+    MOSTLY,
+    begins_with_header,
+    delimiter_of,
+    is_number,
+    is_prose,
+    lines_of,
+    many,
+)
 
-__all__ = ["KINDS", "Cells", "Incomplete", "Layout", "Record", "number_in", "or_missing", "require_width"]
+__all__ = ["KINDS", "NO_QUOTE", "Cells", "Incomplete", "Layout", "Record", "number_in", "or_missing", "require_width"]
 
-NO_QUOTE = "\0"  # which no text holds
+NO_QUOTE = ""
 _BLANKS = " \t\r\n"
 
 
@@ -48,12 +58,12 @@ class Cells:
 
     name: str
     delimiter: str
-    quote: str
+    quote: str  # a character, or NO_QUOTE
 
     @classmethod
     def seen_in(cls, text: bytearray, name: str, delimiter: str | None = None) -> Cells:
         """The delimiter that cuts the first lines evenly, and the quotes they use."""
-        lines = [line for line in text[:100_000].decode(errors="replace").splitlines()[:20] if line.strip()]
+        lines = [line for line in lines_of(text[:100_000].decode(errors="replace"))[:20] if line.strip(_BLANKS)]
         is_single = b'"' not in text[:100_000] and lines and re.search(r"(^|[,;\t])\s*'[^']*'\s*([,;\t]|$)", lines[0])
         quote = "'" if is_single else '"'
         if delimiter is None:
@@ -85,7 +95,7 @@ class Cells:
         try:
             cells = next(csv.reader(lines(), strict=True, **self._form))
         except csv.Error as error:
-            raise DataError(f"{self.name}:{line}: this row cannot be read as CSV: {error}.") from error
+            raise DataError(f"{self.name}:{line}: this row cannot be read as CSV: {_reason(error)}") from error
         return Record([cell.strip(_BLANKS) for cell in cells], at, line, sum(map(len, used)), len(used))
 
     def sample(self, text: bytearray, is_last: bool) -> list[Record]:
@@ -196,6 +206,20 @@ def _kind(cells: Sequence[str], *, is_target: bool) -> str:
     if strange == 0 or strange < tolerated:
         return "number"
     return "text" if not is_target and is_prose([cell for cell in cells if cell.lower() not in MISSING]) else "word"
+
+
+def _reason(error: csv.Error) -> str:
+    """What Python's csv module has found, in our words."""
+    said = str(error)
+    if "expected after" in said:
+        return ("something other than a delimiter follows the quote that ends a cell. Double the quotes within a cell, "
+                "or remove them.")  # fmt: skip
+    if "unexpected end of data" in said:
+        return "a quote that begins a cell is never closed. Close it, or remove it."
+    if "field larger than" in said:
+        return (f"a cell with quotes in it is longer than {csv.field_size_limit():,} characters. Shorten it, or close "
+                "the quote before it.")  # fmt: skip
+    return f"{said}."
 
 
 def _are_quotes(text: bytearray, quote: str) -> bool:

@@ -202,14 +202,9 @@ class ColumnarReader(Reader[TableBlock]):
                 return None
         columns = [address_of(array) or numbers_of(array) for array in arrays]
         numbers = Stacked.at(columns, [self.names[k] for k in self.layout.used], len(rows))
-        if not (self._largest < LARGEST or numbers.squares < LARGEST**2):
+        if not (numbers.squares < LARGEST**2 or _are_below(LARGEST, numbers.values)):
             return None
         return TableBlock.stacked(self.name, rows, labels, {}, numbers)
-
-    @property
-    def _largest(self) -> float:
-        """No number of the file that is not missing is larger, or smaller than minus this."""
-        return np.inf
 
     def _wrong_cells(self, batch: pa.RecordBatch, columns: dict[str, Column]) -> dict[int, int]:
         """The first column of every row that cannot be taken as it is."""
@@ -243,6 +238,11 @@ def _distinct(names: Sequence[str], name: str) -> tuple[str, ...]:
             raise DataError(f"{name}: columns {first + 1} and {second + 1} are both called {twin!r}. Give them "
                             "different names.")  # fmt: skip
     return tuple(names)
+
+
+def _are_below(limit: float, values: np.ndarray) -> bool:
+    """Whether the absolute value of every number that is not missing is below a limit."""
+    return not (np.fmax.reduce(values, axis=None) >= limit or np.fmin.reduce(values, axis=None) <= -limit)
 
 
 def _as_json(batch: pa.RecordBatch, n: int) -> bytes:

@@ -21,7 +21,7 @@ from novikoff.errors import DataError
 from novikoff.streams.arrays import SAMPLE, column_of, is_time, kind_of, labels_of, too_large
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
 from novikoff.streams.columns import position
-from novikoff.streams.lines import Piece, pieces_of, require_text
+from novikoff.streams.lines import Piece, count, pieces_of, require_text
 from novikoff.streams.objects import OBJECT, Keys
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
@@ -32,6 +32,9 @@ __all__ = ["JsonLinesReader"]
 _ROWS = 1 << 16  # in a block, at most
 _OPENING = 1 << 20  # bytes of a file that settle what its first keys hold
 _FEW = 1 << 12  # bytes that are read line by line before pyarrow has begun
+_WIDE = (
+    1 << 14
+)  # bytes of a line, on average, from which on they are read line by line: every key costs pyarrow a while
 _DEEP = 100  # opening brackets in a line; with some thousands within each other pyarrow's stack overflows
 _TARGETS = ("label", "target", "class", "y")
 
@@ -154,13 +157,18 @@ class JsonLinesReader(Reader[TableBlock]):
         if self.target_name is not None:
             labels = labels_of(columns.pop(self.target_name)) if columns else np.empty(0, object)
         block = TableBlock(self.name, found.lines, labels, columns, rejects=found.rejects, is_loose=True)
-        for at in range(0, max(len(block), bool(block.rejects)), _ROWS):
+        if len(block) <= _ROWS:
+            if len(block) or block.rejects:
+                yield block
+            return
+        for at in range(0, len(block), _ROWS):
             # The rejects go with the first rows.
             yield replace(block[at : at + _ROWS], rejects=[] if at else block.rejects)
 
     def _read(self, piece: Piece) -> _Found:
         """What a piece holds."""
-        return (None if len(piece.text) < _FEW else self._at_once(piece)) or self._one_by_one(piece)
+        is_wide = len(piece.text) > _WIDE * count(piece.text, b"\n")
+        return (None if len(piece.text) < _FEW or is_wide else self._at_once(piece)) or self._one_by_one(piece)
 
     def _one_by_one(self, piece: Piece) -> _Found:
         rows, lines = [], []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,15 +17,19 @@ __all__ = [
     "LONGEST_LINE",
     "Piece",
     "count",
+    "count_lines",
     "is_text",
     "line_at",
     "pieces_of",
     "powers",
     "require_text",
+    "whole_ends",
+    "with_line_feeds",
 ]
 
 LONGEST_LINE = 1 << 26  # bytes
 _BOM = b"\xef\xbb\xbf"
+_LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)?")
 
 
 @functools.cache
@@ -41,8 +46,12 @@ class Piece:
     line: int
 
 
-def pieces_of(source: Source) -> Iterator[Piece]:
+def pieces_of(source: Source, *, keep_returns: bool = False) -> Iterator[Piece]:
     """Cut a source where lines end, as soon as a line has ended; only the last line of all may lack its end.
+
+    Lines end with a line feed, a carriage return, or both (Unix, old Mac, Windows), also within one source. A carriage
+    return alone becomes a line feed, so that readers know two ends of lines and not three; unless `keep_returns`, for
+    readers of tables, where a carriage return within quotes is a part of the cell.
 
     Examples
     --------
@@ -56,8 +65,10 @@ def pieces_of(source: Source) -> Iterator[Piece]:
     """
     pending, line = bytearray(), 1
     is_first = True
-    while chunk := source.read():
-        end = chunk.rfind(b"\n") + 1
+    for chunk in whole_ends(source):
+        if not keep_returns:
+            chunk = with_line_feeds(chunk)
+        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
         if end:
             text, pending = bytearray().join((pending, memoryview(chunk)[:end])), bytearray(chunk[end:])
             if is_first:
@@ -65,7 +76,7 @@ def pieces_of(source: Source) -> Iterator[Piece]:
             is_first = False
             if text:
                 yield Piece(text, line)
-            line += count(text, b"\n")
+            line += count_lines(text)
             del text  # or one piece more would live
             continue
         pending += chunk
@@ -80,6 +91,32 @@ def pieces_of(source: Source) -> Iterator[Piece]:
         raise DataError(f"{source.name}: the file is empty.")
 
 
+def whole_ends(source: Source) -> Iterator[bytes]:
+    """The chunks of a source, cut anew so that a carriage return at the end of one is in the next, where it can be seen
+    whether a line feed follows; a last one ends the source."""
+    held = b""
+    while chunk := source.read():
+        chunk = held + chunk
+        held = b"\r" if chunk.endswith(b"\r") else b""
+        if len(chunk) > len(held):
+            yield chunk[: len(chunk) - len(held)]
+    if held:
+        yield held
+
+
+def with_line_feeds(text: bytes) -> bytes:
+    """The same text with a line feed for every carriage return that has none behind it."""
+    if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
+        return text
+    return b"\r\n".join(part.replace(b"\r", b"\n") for part in text.split(b"\r\n"))
+
+
+def count_lines(text: bytearray, at: int = 0) -> int:
+    """How many lines of text[at:] have an end."""
+    returns = count(text, b"\r", at) - text.count(b"\r\n", at) if text.find(b"\r", at) >= 0 else 0
+    return count(text, b"\n", at) + returns
+
+
 def count(text: bytearray, byte: bytes, at: int = 0) -> int:
     """text.count(byte, at), ten times as fast, and other threads may run meanwhile."""
     return int(count_bytes(np.frombuffer(text, np.uint8)[at:], ord(byte)))
@@ -87,7 +124,9 @@ def count(text: bytearray, byte: bytes, at: int = 0) -> int:
 
 def line_at(text: bytearray, at: int) -> bytes:
     """The line that begins at a place, with its end."""
-    return bytes(text[at : text.find(b"\n", at) + 1 or len(text)])
+    found = _LINE.match(text, at)
+    assert found is not None
+    return found[0]
 
 
 def is_text(text: bytearray) -> bool:

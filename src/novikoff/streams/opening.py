@@ -131,7 +131,11 @@ def _by_content(source: Source) -> str | None:
 def _first_lines(source: Source) -> str:
     """Some lines, of a pipe those that have come; whole ones, if there is one that is not blank."""
     lines = source.peek_line().removeprefix(b"\xef\xbb\xbf")[:100_000].splitlines(keepends=True)
-    if len(lines) > 1 and not lines[-1].endswith(b"\n") and any(line.partition(b"#")[0].strip() for line in lines[:-1]):
+    if (
+        len(lines) > 1
+        and not lines[-1].endswith((b"\n", b"\r"))
+        and any(line.partition(b"#")[0].strip() for line in lines[:-1])
+    ):
         lines.pop()  # the chunk may have ended within it
     return b"".join(lines).decode(errors="replace")
 

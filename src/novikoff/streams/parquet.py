@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-import math
 import os
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from novikoff.errors import DataError
@@ -86,21 +83,6 @@ class ParquetReader(ColumnarReader):
         )
         self.source.holds.enter_context(self._file)
         return self._file.schema_arrow
-
-    @functools.cached_property
-    def _largest(self) -> float:
-        """As the file itself says; infinity if it does not."""
-        if self._file.schema.names != self._file.schema_arrow.names:
-            return np.inf  # columns within columns
-        groups, found = self._file.metadata, 0.0
-        for group in map(groups.row_group, range(groups.num_row_groups)):
-            for column in map(group.column, self._read):
-                known = column.statistics if column.is_stats_set else None
-                ends = (known.min, known.max) if known is not None and known.has_min_max else (None, None)
-                if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends):
-                    return np.inf
-                found = max(found, *map(abs, ends))
-        return found
 
     def _require_plain(self) -> None:
         with open_source(self.source.path) as source:

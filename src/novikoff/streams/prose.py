@@ -21,7 +21,8 @@ _BLANK = 32
 class ProseReader(Reader[TableBlock]):
     """Blocks of rows from lines `label<TAB>text`, the next one cut in a thread while the caller works on this one.
 
-    Labels are strings. Nothing is quoted: whatever follows the first tab is the text. Blank lines are passed over.
+    Labels are strings, without the blanks around them; every other character, such as a no-break space, is a part of
+    the label. Nothing is quoted: whatever follows the first tab is the text. Lines of blanks and tabs are passed over.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class ProseReader(Reader[TableBlock]):
         labels = None
         if self.target_name is not None:
             ends = zip(lines.begins[kept].tolist(), lines.tabs[kept].tolist(), strict=True)
-            labels = np.array([piece.text[begin:tab].decode().strip() for begin, tab in ends], object)
+            labels = np.array([piece.text[begin:tab].decode().strip(" ") for begin, tab in ends], object)
         return TableBlock(self.name, lines.numbers[kept], labels, {"text": texts}, rejects=rejects), error
 
     def _wrong(self, piece: Piece, lines: _Lines) -> Generator[tuple[int, DataError, bytes], None, None]:
@@ -102,7 +103,7 @@ class ProseReader(Reader[TableBlock]):
             text, place = bytes(piece.text[begin:end]), f"{self.name}:{number}"
             try:
                 shown = require_text(text, place)
-                if needs_labels and (tab < 0 or not piece.text[begin:tab].strip()):
+                if needs_labels and (tab < 0 or not piece.text[begin:tab].strip(b" ")):
                     raise DataError(f"{place}:1: expected a label, a tab and a text, found {shown[:40]!r}. Correct it, "
                                     "or pass over such rows.")  # fmt: skip
             except DataError as error:

@@ -76,13 +76,10 @@ class Reader(ABC, Generic[B]):
         running = None if self._running is None else self._running()
         if self._running is None or (running is not None and getgeneratorstate(running) == GEN_CREATED):
             self.source.close()
-        elif running is not None:
-            try:
-                running.close()
-            except ValueError:
-                if getgeneratorstate(running) != GEN_RUNNING:
-                    raise
-                # A thread of somebody who goes ahead is in it, waiting for a block, and will close it.
+        elif running is not None and getgeneratorstate(running) != GEN_RUNNING:
+            running.close()
+        # Else a thread that goes ahead is in it, waiting for a block, and will close it: to close it here would crash
+        # CPython 3.11, which looks at the frame before it looks whether that is running.
 
     def __enter__(self) -> Self:
         return self

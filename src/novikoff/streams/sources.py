@@ -10,6 +10,7 @@ from __future__ import annotations
 import bz2
 import lzma
 import os
+import re
 import stat
 import sys
 import zlib
@@ -70,7 +71,7 @@ class Source:
 
     def peek_line(self) -> bytes:
         """At least one whole line from the front, or all there is, up to 64 kB; `read` will return it again."""
-        while b"\n" not in (text := b"".join(self._kept)).lstrip() and len(text) < 1 << 16:
+        while not re.search(rb"[\r\n]", (text := b"".join(self._kept)).lstrip()) and len(text) < 1 << 16:
             more = self._next()
             if not more:
                 break

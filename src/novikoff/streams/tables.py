@@ -18,8 +18,9 @@ from novikoff.kernels import cells as kernels
 from novikoff.kernels.text import ASK
 from novikoff.streams.ahead import in_parallel
 from novikoff.streams.block import Column, Reject, TableBlock, Texts, Words
-from novikoff.streams.cells import Cells, Incomplete, Layout, Record, number_in, or_missing, require_width
-from novikoff.streams.lines import Piece, count, is_text, line_at, pieces_of, powers
+from novikoff.streams.cells import NO_QUOTE, Cells, Incomplete, Layout, Record, number_in, or_missing, require_width
+from novikoff.streams.keys import KEY
+from novikoff.streams.lines import Piece, count, count_lines, is_text, line_at, pieces_of, powers
 from novikoff.streams.reader import Reader
 from novikoff.streams.sources import Source
 
@@ -27,6 +28,7 @@ __all__ = ["TableReader"]
 
 _ROWS = 1 << 16  # in a block, at most
 _SAMPLE = 1 << 18  # bytes that settle the kinds of columns: a tenth of a second for four times as many
+_FEWEST = 4  # records that settle them, if so many take more bytes
 
 
 class TableReader(Reader[TableBlock]):
@@ -93,7 +95,7 @@ class TableReader(Reader[TableBlock]):
     ) -> None:
         super().__init__(source, bad_rows)
         try:
-            self._pieces = pieces_of(self.source)
+            self._pieces = pieces_of(self.source, keep_returns=True)
             self._first, self._cells, records = self._look(delimiter)
             self.layout = Layout.settled_by(
                 records, self.name, target=target, drop=drop, header=header, types=types or {}
@@ -108,18 +110,21 @@ class TableReader(Reader[TableBlock]):
 
     def _look(self, delimiter: str | None) -> tuple[Piece, Cells, list[Record]]:
         """The first lines, which stay to be read, and the records in them: of a pipe, the first two that come."""
-        text, is_last = bytearray(), False
+        text, size, is_last = bytearray(), _SAMPLE, False
+        fewest = _FEWEST if self.source.is_steady else 2
         while True:
-            piece = next(self._pieces, None)
-            is_last = piece is None
-            text += piece.text if piece else b""
-            if not is_last and self.source.is_steady and len(text) < _SAMPLE:
-                continue
-            sample = text[: text.find(b"\n", _SAMPLE) + 1 or None]
+            wanted = size if self.source.is_steady else len(text) + 1
+            while len(text) < wanted and not is_last:
+                piece = next(self._pieces, None)
+                is_last = piece is None
+                text += piece.text if piece else b""
+            sample = text[: size + len(line_at(text, size))]
+            is_all = is_last and len(sample) == len(text)
             cells = Cells.seen_in(sample, self.name, delimiter)
-            records = cells.sample(sample, is_last and len(sample) == len(text))
-            if len(records) > 1 or is_last:
+            records = cells.sample(sample, is_all)
+            if len(records) >= fewest or is_all:
                 break
+            size *= 2  # rows are long
         if not records:
             raise DataError(f"{self.name}: found no rows, only blank lines.")
         return Piece(text, 1), cells, records
@@ -142,7 +147,7 @@ class TableReader(Reader[TableBlock]):
         before it turns out to have ended within a record, is parsed again, behind what was left over."""
         rest = Piece(bytearray(), 1)
         pieces = self._pieces_after_header()
-        if self._workers:
+        if self._workers and self._cells.quote != NO_QUOTE:
             pieces = _outside_quotes(pieces, self._cells.quote.encode())
         with closing(in_parallel(self._parsed, pieces, self._workers)) as parsed:
             for found in parsed:
@@ -178,7 +183,8 @@ class TableReader(Reader[TableBlock]):
     ) -> tuple[int, int, bool, DataError | None]:
         """Read rows from a place on; return the place after them, its line, whether the text did not end within a
         record, and the error that is there."""
-        form = ord(self.delimiter), ord(self._cells.quote), is_text(text)
+        quote = -1 if self._cells.quote == NO_QUOTE else ord(self._cells.quote)
+        form = ord(self.delimiter), quote, is_text(text)
         array = np.frombuffer(text, np.uint8)
         while True:
             making.n, at, line, why = kernels.table_rows(
@@ -220,8 +226,8 @@ def _outside_quotes(pieces: Iterator[Piece], quote: bytes) -> Iterator[Piece]:
         text, line = _joined(rest, piece).text, rest.line if rest.text else piece.line
         del piece
         last = max(text.rfind(quote), 0) if is_open else len(text)
-        end = text.rfind(b"\n", 0, last) + 1 or len(text)
-        rest = Piece(text[end:], line + count(text[:end], b"\n") if end < len(text) else 0)
+        end = max(text.rfind(b"\n", 0, last), text.rfind(b"\r", 0, last)) + 1 or len(text)
+        rest = Piece(text[end:], line + count_lines(text[:end]) if end < len(text) else 0)
         del text[end:]
         yield Piece(text, line)
     if rest.text:
@@ -272,7 +278,7 @@ class _Making:
     @classmethod
     def beside(cls, text: bytearray, at: int, plan: _Plan) -> _Making:
         """Room for what a text holds, if it is not more rows than a block has."""
-        n = min(count(text, b"\n", at) + 1, (len(text) - at) // len(plan.kinds) + 1, _ROWS)
+        n = min(count_lines(text, at) + 1, (len(text) - at) // len(plan.kinds) + 1, _ROWS)
         return cls(np.empty(n, np.int64), np.empty((n, plan.n_numbers)), np.empty((n, plan.n_words, 2), np.int32))
 
     @property
@@ -318,7 +324,7 @@ class _Making:
         """Cut out of the text: one string for all cells that say the same."""
         codes, firsts = np.empty(self.n, np.int32), np.empty(self.n, np.int32)
         table = np.full(1 << (2 * self.n).bit_length(), -1, np.int32)
-        count = kernels.distinct_words(np.frombuffer(text, np.uint8), spans, codes, firsts, table)
+        count = kernels.distinct_words(np.frombuffer(text, np.uint8), spans, *KEY, codes, firsts, table)
         values = [text[begin:end].decode() for begin, end in spans[firsts[:count]].tolist()]
         known = {value: code for code, value in enumerate(values)} if odd else {}
         for row, word in odd.items():

@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.kernels.names import SEED, name_hashes
+from novikoff.kernels.names import name_hashes
 from novikoff.kernels.rows import UNMEASURED
 from novikoff.kernels.text import LARGEST
 from novikoff.kernels.vw import vw_rows
 from novikoff.streams.block import NamedBlock, Reject
+from novikoff.streams.keys import KEY
 from novikoff.streams.lines import Piece, count, is_text, powers, require_text
 from novikoff.streams.linewise import LineReader
 from novikoff.streams.sources import Source
@@ -106,7 +107,7 @@ class _Room:
 
     def fill(self, text: np.ndarray, at: int, line: int, row: int) -> tuple[int, int, int, int]:
         row, at, line, self.n_spaces, why = vw_rows(
-            text, at, line, row, self.is_text, powers(), *self.arrays, self.n_spaces
+            text, at, line, row, self.is_text, *KEY, powers(), *self.arrays, self.n_spaces
         )
         return row, at, line, why
 
@@ -121,10 +122,11 @@ class _Room:
         indptr[row + 1] = end
         names[begin:end] = np.reshape(found.names, (-1, 2)) + at
         values[begin:end] = found.values
-        space_of[begin:end] = np.array(found.space_of, np.int32) + first
-        heads = np.full(len(found.spaces), SEED)
-        name_hashes(self.text, spaces[first : self.n_spaces], heads.copy(), heads)
-        name_hashes(self.text, names[begin:end], heads[found.space_of], hashes[begin:end])
+        heads, own = np.empty(len(found.spaces), np.uint64), np.array(found.space_of, np.int32)
+        space_of[begin:end] = own + first
+        seeds, none = np.array([KEY.seed]), np.zeros(len(heads), np.int32)
+        name_hashes(self.text, spaces[first : self.n_spaces], seeds, none, KEY.factor, heads)
+        name_hashes(self.text, names[begin:end], heads, own, KEY.factor, hashes[begin:end])
         return True
 
     def block(self, name: str, n: int, rejects: list[Reject]) -> NamedBlock:

@@ -8,6 +8,7 @@ tagger.py      SequenceTagger: chains of tags, compiled
   table.py       places for them
   constraints.py which chains are allowed
   chain.py       the weights, and what is counted
+  knowledge.py   all of it, at one moment
   answering.py   from tokens to chains of tags
   tagging.py     what a tagger can do once it has learned
 columns.py     CoNLL columns and CoNLL-U

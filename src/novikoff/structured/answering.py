@@ -8,33 +8,40 @@ from typing import Any
 
 import numpy as np
 
+from novikoff.errors import DataError
 from novikoff.kernels import chains as kernels
 from novikoff.kernels.lists import list_sentences
 from novikoff.kernels.tokens import score_tokens
-from novikoff.structured.chain import Chain, floor_of, number_for
-from novikoff.structured.features import Program
+from novikoff.structured.chain import floor_of, number_for
+from novikoff.structured.knowledge import Knowledge
 from novikoff.structured.sentences import Tokens
 
 __all__ = ["Answer"]
 
 
 class Answer:
-    """The weights that answer, and for each word what the features that look at it alone add up to; the first n_kept
-    words are never forgotten. Several threads may ask at once.
+    """The weights that answer, and for each word what the features that look at it alone add up to; words that are kept
+    are never forgotten. Several threads may ask at once, also while the tagger learns: nothing here is changed by that.
 
     Attributes
     ----------
+    known : Knowledge
+        Of the tagger when this was made.
     weights, pairs, triples : ndarray
         Of whole numbers, `scale` times what they stand for.
     """
 
-    def __init__(self, program: Program, chain: Chain, hypothesis: str, n_kept: int) -> None:
-        self._program, self._chain, self._n_kept = program, chain, n_kept
+    def __init__(self, known: Knowledge, hypothesis: str) -> None:
+        if not known.tags:
+            raise DataError("This tagger has met no tag yet: the sentences it has learned from were all empty.")
+        program, chain = known.program, known.chain
+        self.known, self.hypothesis, self._program, self._chain = known, hypothesis, program, chain
         self.scale = chain.examples if hypothesis == "averaged" else 1
         weights, self.pairs, self.triples = chain.read(hypothesis)
         self._largest = _largest(weights)
         is_narrow = self._largest * len(program.templates) < 2**31  # whatever a token's features are
-        self.weights = np.ascontiguousarray(weights, np.int32 if is_narrow else np.int64)
+        self.weights = np.array(weights, np.int32 if is_narrow else np.int64, order="C")
+        self._table = chain.table.copy()
         self._barred: dict[Any, tuple[np.ndarray, np.ndarray]] = {}  # by the numbers they are of
         self._margin = 2 * program.reach + 1
         self._sums = _Sums.empty(0, len(program.groups), self.weights)
@@ -84,7 +91,7 @@ class Answer:
         E = np.empty((len(tokens.types), self.weights.shape[1]), self.weights.dtype)
         score_tokens(
             tokens.types, tokens.starts, tokens.values, program.groups, *program.alone, *program.together,
-            program.shift, self._chain.table.slots, self.weights, self._margin,
+            program.shift, self._table.slots, self.weights, self._margin,
             sums.sums.reshape(-1, self.weights.shape[1]), sums.has_sum.reshape(-1), max(1, tokens.longest), E,
         )  # fmt: skip
         return E
@@ -95,7 +102,7 @@ class Answer:
         if tokens.epoch < found.epoch:
             return _Sums.empty(n, len(self._program.groups), self.weights, tokens.epoch)
         if tokens.epoch > found.epoch or n > len(found.sums):
-            same = self._margin + self._n_kept if tokens.epoch > found.epoch else len(found.sums)
+            same = self._margin + self.known.n_kept if tokens.epoch > found.epoch else len(found.sums)
             found = self._sums = found.with_room(n, same, tokens.epoch)
         return found
 
@@ -120,7 +127,7 @@ class Answer:
         if not program.n_links:
             return np.empty((len(tokens.types), 0), np.int32), np.empty((0, n_tags), np.int32), self._every_row
         keys = program.link_keys(tokens)
-        after = self._chain.table.places(program.keys_after(keys, n_tags).ravel()).reshape(len(keys), n_tags)
+        after = self._table.places(program.keys_after(keys, n_tags).ravel()).reshape(len(keys), n_tags)
         links = np.where(keys == 0, -1, np.arange(len(keys), dtype=np.int32))
         return links.reshape(len(tokens.types), program.n_links), after, self._every_row
 

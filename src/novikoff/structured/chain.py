@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from novikoff.structured.table import Table
 __all__ = ["Chain", "Lesson", "Search", "floor_of", "number_for"]
 
 _CHUNK = 4096  # sentences in a compiled call: leaves room for Ctrl-C
+_ROWS = ("weights", "moments", "keys", "origins", "_feature_of")  # arrays with an entry for each row of weights
 _NARROW = 2**25  # what is said at one token: if it is less, sums of chains, less the best, fit into 32 bits
 
 
@@ -88,8 +90,29 @@ class Lesson:
     row_of: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class Undo:
+    """What a chain needs to be as it was before its successor has learned: some rows of weights and moments."""
+
+    chain: Chain
+    successor: Chain
+    rows: np.ndarray | slice
+    weights: np.ndarray
+    moments: np.ndarray
+
+    def apply(self) -> None:
+        """Undo what the successor has learned, all of it or a part. May be called again if it was interrupted."""
+        chain, new = self.chain, slice(self.chain.n_rows, self.successor.n_rows)
+        chain.weights[self.rows], chain.moments[self.rows] = self.weights, self.moments
+        chain.weights[new] = chain.moments[new] = 0
+        chain.table = Table.of(chain.keys[: chain.n_rows])
+
+
 class Chain:
     """What a tagger has learned.
+
+    `learn` changes the weights in place, which may be many. To learn from one of its successors leaves all else as it
+    is, and `Undo` the weights.
 
     Attributes
     ----------
@@ -121,6 +144,33 @@ class Chain:
         self.origins: np.ndarray = np.zeros((0, 2 + program.most_atoms), np.int32)
         self.table, self.trace, self.passes, self.bars = Table(), Trace(), 0, no_bars()
         self._feature_of: np.ndarray = np.zeros(0, np.int32)  # of each row its number in the lesson that made it
+
+    def successor(self) -> Chain:
+        """A chain that goes on from this one, with the same rows of weights: those of this one change when it learns,
+        unless it has been given more room."""
+        found = copy.copy(self)
+        found.pairs, found.pair_moments, found.counts = self.pairs.copy(), self.pair_moments.copy(), self.counts.copy()
+        if self.triples is not None and self.triple_moments is not None:
+            found.triples, found.triple_moments = self.triples.copy(), self.triple_moments.copy()
+        found.trace = self.trace.copy()
+        return found
+
+    def copy(self) -> Chain:
+        """A chain that shares nothing with this one."""
+        found = self.successor()
+        for name in _ROWS:
+            setattr(found, name, getattr(self, name)[: self.n_rows].copy())
+        found.table = self.table.copy()
+        return found
+
+    def undo(self, successor: Chain, lesson: Lesson) -> Undo:
+        """What it takes to be as now after the successor has learned from the lesson."""
+        is_shared = successor.weights is self.weights
+        rows = lesson.row_of[lesson.row_of >= 0] if is_shared else np.zeros(0, np.int32)
+        if 2 * len(rows) > self.n_rows:  # to copy all is faster than to pick most of them
+            every = slice(0, self.n_rows)
+            return Undo(self, successor, every, self.weights[every].copy(), self.moments[every].copy())
+        return Undo(self, successor, rows, self.weights[rows], self.moments[rows])
 
     @property
     def n_tags(self) -> int:
@@ -156,7 +206,7 @@ class Chain:
 
     def _reserve(self, rows: int) -> None:
         """Have memory for this many rows. The system gives it when it is first written to, and most never is."""
-        for name in ("weights", "moments", "keys", "origins", "_feature_of"):
+        for name in _ROWS:
             array: np.ndarray = getattr(self, name)
             if len(array) < rows:
                 larger = np.zeros((max(rows, 3 * self.n_rows // 2), *array.shape[1:]), array.dtype)
@@ -172,20 +222,18 @@ class Chain:
         lessons = kernels.Lessons(lesson.tokens.starts, features.ids, features.links, features.after, lesson.tags,
                                   lesson.row_of, self._feature_of)  # fmt: skip
         learned = kernels.Learned(self.weights, self.moments, self.pairs, self.pair_moments)
-        try:
-            for part in _pieces(order):
-                number = self._number(lesson)
-                floor, width = floor_of(number), self.pairs.shape[1]
-                room = self.search.room(self.n_tags, width, lesson.tokens.longest, number=number,
-                                        with_links=bool(program.n_links), n_features=features.ids.shape[1])  # fmt: skip
-                kernels.learn_sentences(
-                    part, lessons, learned, self.triples, self.triple_moments, self.with_pairs,
-                    *self.bars.weights(width, floor), floor, room,
-                    self.search.room_for_beam(self.n_tags, lesson.tokens.longest), self.counts, log,
-                )  # fmt: skip
-                self._record(log[: self.counts[LOGGED]])
-        finally:  # also after Ctrl-C between two pieces
-            self._settle(lesson, program, first_row, with_names)
+        for part in _pieces(order):
+            number = self._number(lesson)
+            floor, width = floor_of(number), self.pairs.shape[1]
+            room = self.search.room(self.n_tags, width, lesson.tokens.longest, number=number,
+                                    with_links=bool(program.n_links), n_features=features.ids.shape[1])  # fmt: skip
+            kernels.learn_sentences(
+                part, lessons, learned, self.triples, self.triple_moments, self.with_pairs,
+                *self.bars.weights(width, floor), floor, room,
+                self.search.room_for_beam(self.n_tags, lesson.tokens.longest), self.counts, log,
+            )  # fmt: skip
+            self._record(log[: self.counts[LOGGED]])
+        self._settle(lesson, program, first_row, with_names)
         self.passes += 1
         return int(self.counts[MISTAKES]) - before
 

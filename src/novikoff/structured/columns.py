@@ -18,7 +18,7 @@ from itertools import chain
 from sys import intern
 
 from novikoff.errors import DataError
-from novikoff.streams.lines import require_text
+from novikoff.streams.lines import require_text, whole_ends, with_line_feeds
 from novikoff.streams.sources import Source, open_source
 
 __all__ = ["CONLLU", "FORMATS", "FileColumns", "Read", "SentenceFile", "cells_of"]
@@ -29,6 +29,7 @@ CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "dep
 _ID = re.compile(r"[1-9][0-9]*\Z")
 _NO_TOKEN = re.compile(r"(?:[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[0-9]+)\Z")
 _SAMPLE = 1 << 16  # bytes to tell a format by
+_BLANKS = " \t"
 _DOCUMENT = "-DOCSTART-"  # CoNLL-2003's line between two documents
 
 
@@ -99,7 +100,7 @@ class SentenceFile:
 
     def first_lines(self) -> list[str]:
         """The lines at the front, those that are there without waiting for more than one; they will be read again."""
-        text = self._source.peek_line()[:_SAMPLE]
+        text = with_line_feeds(self._source.peek_line()[:_SAMPLE])
         whole = text.rpartition(b"\n")[0] or text  # the last one may be cut
         return whole.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
 
@@ -114,8 +115,8 @@ class SentenceFile:
             found: list[Read] = []
             for number, line in lines:
                 if self.format == "text":
-                    found.append(Read(number, [(intern(word),) for word in line.split()]))
-                elif line.strip():
+                    found.append(Read(number, [(intern(word),) for word in _parted(line)]))
+                elif line.strip(_BLANKS):
                     sentence.line = sentence.line if sentence.lines else number
                     self._add(sentence, number, line)
                 else:
@@ -167,7 +168,12 @@ class SentenceFile:
 
 def cells_of(line: str) -> list[str]:
     """The cells of a line of columns."""
-    return line.split("\t") if "\t" in line else line.split()
+    return line.split("\t") if "\t" in line else _parted(line)
+
+
+def _parted(line: str) -> list[str]:
+    """What blanks and tabs part; other characters that Python takes for blanks are letters of a word."""
+    return [word for word in line.replace("\t", " ").split(" ") if word]
 
 
 def _row(cells: list[str]) -> tuple[str, ...]:
@@ -180,7 +186,7 @@ def _told(source: Source) -> str:
     name = source.name.lower()
     if ".conllu" in name:
         return "conllu"
-    for line in source.peek_line().lstrip().split(b"\n"):
+    for line in with_line_feeds(source.peek_line().lstrip()).split(b"\n"):
         cells = line.split(b"\t")
         if len(cells) == len(CONLLU) and cells[0][:1].isdigit():
             return "conllu"
@@ -192,8 +198,9 @@ def _told(source: Source) -> str:
 def _lines(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
     """The lines as text, numbered from 1, without their ends: as many at a time as could be read at once."""
     rest, number = b"", 0
+    chunks = whole_ends(source)
     while True:
-        chunk = source.read()
+        chunk = with_line_feeds(next(chunks, b""))
         whole, mark, rest = (rest + chunk).rpartition(b"\n") if chunk else (rest, b"\n" if rest else b"", b"")
         if mark:
             lines = _decoded(source.name, number, whole)
@@ -213,4 +220,4 @@ def _decoded(name: str, before: int, text: bytes) -> list[str]:
         is_sound = False
     if not is_sound:  # line by line, for an error that says where
         lines = [require_text(line, f"{name}:{before + k}") for k, line in enumerate(text.split(b"\n"), 1)]
-    return [line.rstrip("\r") for line in lines]
+    return [line.removesuffix("\r") for line in lines]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
 
+from novikoff._threads import Lock
 from novikoff.errors import DataError
 from novikoff.ledger import Trace
 from novikoff.structured.account import StructuredLedger
 from novikoff.structured.parameters import one_of, whole
+from novikoff.structured.reentry import require_free
 from novikoff.structured.vectors import Vector, vector_for
 
 __all__ = ["Problem", "StructuredPerceptron"]
@@ -40,6 +43,9 @@ class StructuredPerceptron:
 
     If some unit vector u has <u, phi(x, y) - phi(x, z)> >= gamma for all examples and all other structures z, there are
     at most (R / gamma)^2 mistakes, with R the longest phi(x, y) - phi(x, y^), however many structures there are.
+
+    Threads may share a perceptron, if they may share the problem: those that learn wait for one another, and those that
+    ask meanwhile are answered by what was known before. Learning that fails or is interrupted changes nothing.
 
     Parameters
     ----------
@@ -92,56 +98,53 @@ class StructuredPerceptron:
         self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
         self.order = one_of("order", order, ("given", "shuffled"))
         self.random_state = whole("random_state", random_state, 0, 2**32 - 1)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._vector: Vector | None = None
-        self._examples = self._mistakes = self._passes = 0
-        self._squared_radius = 0.0
-        self._trace = Trace()
+        self._run, self._learning = _Run(), Lock()
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Learn from nothing: `max_iter` passes, or until one makes no mistake."""
-        for _ in self.passes(X, Y):
-            pass
+        _require_pairs(X, Y)
+        require_free(self._learning, self)
+        with self._learning:
+            run = _Run()
+            for order in self._orders(len(X)):
+                if not run.learn(self.problem, ((X[i], Y[i]) for i in order)):
+                    break
+            self._run = run
         return self
 
     def passes(self, X: Sequence[Any], Y: Sequence[Any]) -> Iterator[int]:
-        """The same, pass by pass: yields the mistakes of each."""
+        """Learn from nothing, pass by pass: yields the mistakes of each. In between the perceptron can be tried out."""
         _require_pairs(X, Y)
-        self._forget()
-        rng = np.random.default_rng(self.random_state)
-        for _ in range(self.max_iter):
-            order = rng.permutation(len(X)) if self.order == "shuffled" else np.arange(len(X))
-            before = self._mistakes
-            self._learn((X[i], Y[i]) for i in order.tolist())
-            yield self._mistakes - before
-            if self._mistakes == before:
+        is_first = True
+        for order in self._orders(len(X)):
+            require_free(self._learning, self)
+            with self._learning:
+                run = _Run() if is_first else self._run.copy()
+                mistakes = run.learn(self.problem, ((X[i], Y[i]) for i in order))
+                self._run, is_first = run, False
+            yield mistakes
+            if not mistakes:
                 break
 
+    def _orders(self, n: int) -> Iterator[list[int]]:
+        """In which order each pass takes n examples."""
+        rng = np.random.default_rng(self.random_state)
+        for _ in range(self.max_iter):
+            yield (rng.permutation(n) if self.order == "shuffled" else np.arange(n)).tolist()
+
     def partial_fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Go on: once through these examples, in this order."""
+        """Go on: once through these examples, in this order.
+
+        Several threads may learn: each call waits for the one before it. If it fails or is interrupted, nothing has
+        been learned.
+        """
         _require_pairs(X, Y)
-        self._learn(zip(X, Y, strict=True))
+        require_free(self._learning, self)
+        with self._learning:
+            run = self._run.copy()
+            run.learn(self.problem, zip(X, Y, strict=True))
+            self._run = run
         return self
-
-    def _learn(self, examples: Iterable[tuple[Any, Any]]) -> None:
-        for x, y in examples:
-            self._learn_one(x, y)
-        self._passes += 1
-
-    def _learn_one(self, x: Any, y: Any) -> None:
-        vector = self._vector
-        if vector is None:
-            vector = self._vector = vector_for(self.problem, x, y)
-        guess = self.problem.best(vector.now, x)
-        self._examples += 1
-        if not _same(guess, y):
-            right, wrong = self.problem.features(x, y), self.problem.features(x, guess)
-            squared = vector.add_difference(right, wrong, self._examples - 1)
-            self._mistakes += 1
-            self._squared_radius = max(self._squared_radius, squared)
-            self._trace.add_one(self._mistakes, self._examples, self._mistakes, vector.norm)
 
     def predict(self, X: Iterable[Any]) -> list[Any]:
         """The best structure for each x."""
@@ -156,25 +159,68 @@ class StructuredPerceptron:
     @property
     def weights_(self) -> Any:
         """The weights that answer."""
-        if self._vector is None:
+        run = self._run
+        if run.vector is None:
             raise DataError("This perceptron has not learned yet: call fit or partial_fit first.")
-        return self._vector.now if self.hypothesis == "last" else self._vector.mean(self._examples)
+        return run.vector.now if self.hypothesis == "last" else run.vector.mean(run.examples)
 
     @property
     def ledger_(self) -> StructuredLedger:
         """The account of mistakes."""
-        vector = self._vector
+        run = self._run
         return StructuredLedger(
-            examples=self._examples,
-            mistakes=self._mistakes,
-            updates=self._mistakes,
-            passes=self._passes,
-            radius=float(np.sqrt(self._squared_radius)),
-            norm=0.0 if vector is None else vector.norm,
-            step_sum=float(self._mistakes),
-            trace=self._trace.copy(),
-            n_weights=0 if vector is None else len(vector),
+            examples=run.examples,
+            mistakes=run.mistakes,
+            updates=run.mistakes,
+            passes=run.passes,
+            radius=float(np.sqrt(run.squared_radius)),
+            norm=0.0 if run.vector is None else run.vector.norm,
+            step_sum=float(run.mistakes),
+            trace=run.trace.copy(),
+            n_weights=0 if run.vector is None else len(run.vector),
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickle. A copy, deep or not, learns by itself: no run is changed once it is that of a
+        perceptron."""
+        return {**self.__dict__, "_learning": Lock()}
+
+
+@dataclass(eq=False)
+class _Run:
+    """What a perceptron has learned. A copy learns on, and then takes the place of the first, so that threads that read
+    one see it whole."""
+
+    vector: Vector | None = None
+    examples: int = 0
+    mistakes: int = 0
+    passes: int = 0
+    squared_radius: float = 0.0
+    trace: Trace = field(default_factory=Trace)
+
+    def copy(self) -> _Run:
+        return replace(self, vector=None if self.vector is None else self.vector.copy(), trace=self.trace.copy())
+
+    def learn(self, problem: Problem, examples: Iterable[tuple[Any, Any]]) -> int:
+        """Learn from each in turn; return the mistakes made."""
+        before = self.mistakes
+        for x, y in examples:
+            self._learn_one(problem, x, y)
+        self.passes += 1
+        return self.mistakes - before
+
+    def _learn_one(self, problem: Problem, x: Any, y: Any) -> None:
+        vector = self.vector
+        if vector is None:
+            vector = self.vector = vector_for(problem, x, y)
+        guess = problem.best(vector.now, x)
+        self.examples += 1
+        if not _same(guess, y):
+            right, wrong = problem.features(x, y), problem.features(x, guess)
+            squared = vector.add_difference(right, wrong, self.examples - 1)
+            self.mistakes += 1
+            self.squared_radius = max(self.squared_radius, squared)
+            self.trace.add_one(self.mistakes, self.examples, self.mistakes, vector.norm)
 
 
 def _require_pairs(X: Sequence[Any], Y: Sequence[Any]) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from novikoff.structured.attributes import Attribute
 from novikoff.structured.chain import Chain
 from novikoff.structured.columns import FORMATS, FileColumns
 from novikoff.structured.constraints import bars_for
+from novikoff.structured.knowledge import Knowledge
 from novikoff.structured.templates import TemplateSource
 
 if TYPE_CHECKING:
@@ -46,24 +48,28 @@ _SIMPLE = ("max_iter", "hypothesis", "order", "random_state", "markov_order", "b
 
 
 def save(tagger: SequenceTagger, path: str | os.PathLike[str]) -> None:
-    """Write a model file."""
-    chain = tagger._known_chain()
+    """Write a model file. A tagger that cannot be loaded again is refused, and the old file stays."""
     root = store.Section(f"{os.fspath(path)} cannot be written")
     parameters = root.open("parameters")
     parameters.facts |= {name: getattr(tagger, name) for name in _SIMPLE}
     parameters.facts |= {"templates": list(tagger.templates.lines), "name": tagger.templates.name,
                          "attributes": sorted(tagger.attributes)}  # fmt: skip
-    root.facts["columns"] = list(tagger.columns_)
-    if tagger.files is not None:
-        files = root.open("files")
-        files.facts |= {"format": tagger.files.format, "names": list(tagger.files.names), "tag": tagger.files.tag}
-    store.put_values(root.open("tags"), tagger.tags_)
-    if tagger.hash_bits is None:
+    with tagger._weights:  # no other thread learns meanwhile
+        tagger._repair()
+        _put_knowledge(root, tagger._known(), tagger.files, with_names=tagger.hash_bits is None)
+    store.write(path, KIND, root, lambda found: taken(found, path, tagger.attributes))
+
+
+def _put_knowledge(root: Section, known: Knowledge, files: FileColumns | None, *, with_names: bool) -> None:
+    root.facts["columns"] = list(known.columns)
+    if files is not None:
+        root.open("files").facts |= {"format": files.format, "names": list(files.names), "tag": files.tag}
+    store.put_values(root.open("tags"), known.tags)
+    if with_names:
         words = root.open("words")
-        store.put_values(words, tagger._known_program().words.texts[: tagger._n_kept])
-        words.put("known", tagger._is_known.astype(np.uint8))
-    _put_chain(root, chain, with_names=tagger.hash_bits is None)
-    store.write(path, KIND, root)
+        store.put_values(words, known.program.words.texts[: known.n_kept])
+        words.put("known", known.is_known.astype(np.uint8))
+    _put_chain(root, known.chain, with_names=with_names)
 
 
 def _put_chain(root: Section, chain: Chain, *, with_names: bool) -> None:
@@ -103,17 +109,19 @@ def taken(root: Section, path: str | os.PathLike[str], attributes: Mapping[str, 
     columns = root.fact("columns", list)
     root.require(columns and all(type(name) is str for name in columns), f"columns is {columns!r}")
     try:
-        tagger._begin(tuple(columns), tagger._made(columns))
+        known = tagger._nothing(tuple(columns))
     except DataError as error:
         root.fail(f"its templates are not sound: {error}", error)
     if "files" in root.facts:
         tagger.files = _files(root.part("files"))
-    tagger.tags_ = store.take_values(root.part("tags"))
-    tagger._codes = {tag: code for code, tag in enumerate(tagger.tags_)}
-    root.require(len(tagger._codes) == len(tagger.tags_), "it has a tag twice")
+    tags = store.take_values(root.part("tags"))
+    codes = {tag: code for code, tag in enumerate(tags)}
+    root.require(len(codes) == len(tags), "it has a tag twice")
+    known = replace(known, tags=tags, codes=codes)
     if tagger.hash_bits is None:
-        _take_words(root.part("words"), tagger)
-    _take_chain(root, tagger)
+        known = _take_words(root.part("words"), known)
+    _take_chain(root, known, tagger.constraints, with_names=tagger.hash_bits is None)
+    tagger._knowledge = known
     return tagger
 
 
@@ -148,19 +156,21 @@ def _empty(root: Section, path: str | os.PathLike[str], attributes: Mapping[str,
         root.fail(f"its parameters are not sound: {error}", error)
 
 
-def _take_words(section: Section, tagger: SequenceTagger) -> None:
+def _take_words(section: Section, known: Knowledge) -> Knowledge:
     texts = store.take_values(section)
     section.require(
         all(type(text) is str for text in texts) and len(set(texts)) == len(texts), "its words are not sound"
     )
-    numbers = tagger._known_program().words.numbers([texts] if texts else [], len(texts))
+    words = known.program.words
+    numbers = words.numbers([texts] if texts else [], len(texts))
     section.require(np.array_equal(numbers, np.arange(len(texts))), "its words are not sound")
-    tagger._n_kept = len(texts)
-    tagger._is_known = section.tensor("known", np.uint8, (len(texts),)).astype(bool)
+    words.kept = len(texts)
+    is_known = section.tensor("known", np.uint8, (len(texts),)).astype(bool)
+    return replace(known, n_kept=len(texts), is_known=is_known)
 
 
-def _take_chain(root: Section, tagger: SequenceTagger) -> None:
-    chain, n_tags = tagger._known_chain(), len(tagger.tags_)
+def _take_chain(root: Section, known: Knowledge, constraints: str | None, *, with_names: bool) -> None:
+    chain, n_tags = known.chain, len(known.tags)
     counts = root.tensor("counts", np.int64, (LOGGED,))
     n = int(counts[ROWS])
     root.require((counts >= 0).all(), "counts are negative")
@@ -168,8 +178,8 @@ def _take_chain(root: Section, tagger: SequenceTagger) -> None:
     chain.keys = features.tensor("keys", np.uint64, (n,))
     features.require(_are_distinct(chain.keys), "features have the same hash, or none")
     chain.origins = np.zeros((n, chain.origins.shape[1]), np.int32)
-    if tagger.hash_bits is None:
-        chain.origins = _take_origins(features, tagger, chain.origins.shape)
+    if with_names:
+        chain.origins = _take_origins(features, known, chain.origins.shape)
     chain.widen(n_tags)
     chain.weights, chain.moments = _take_rows(weights, n, n_tags, chain.weights.shape[1])
     chain.pairs[:, :n_tags] = pairs.tensor("now", np.int32, (n_tags, n_tags))
@@ -179,7 +189,7 @@ def _take_chain(root: Section, tagger: SequenceTagger) -> None:
         chain.triples[:, :, :n_tags] = triples.tensor("now", _SIGNED[:3], shape)
         chain.triple_moments[:, :, :n_tags] = triples.tensor("moments", _SIGNED, shape)
     try:
-        chain.bars = bars_for(tagger.constraints, tagger.tags_)
+        chain.bars = bars_for(constraints, known.tags)
     except DataError as error:
         root.fail(str(error), error)
     chain.counts[:LOGGED] = counts
@@ -195,13 +205,13 @@ def _are_distinct(keys: np.ndarray) -> bool:
     return bool((ordered[1:] != ordered[:-1]).all() and (ordered[:1] != 0).all())
 
 
-def _take_origins(section: Section, tagger: SequenceTagger, shape: tuple[int, ...]) -> np.ndarray:
+def _take_origins(section: Section, known: Knowledge, shape: tuple[int, ...]) -> np.ndarray:
     found = section.tensor("origins", _SIGNED, shape).astype(np.int32)
     which = found[:, 0]
-    templates = tagger._known_program().templates
+    templates = known.program.templates
     sound = not found.size or (which.min() >= 0 and which.max() < len(templates) and found.max() < 2**31 - 1)
-    section.require(sound and (found[:, 1:-1] < max(1, tagger._n_kept)).all(), "origins point outside the words")
-    section.require((found[:, -1] < len(tagger.tags_)).all(), "origins point outside the tags")
+    section.require(sound and (found[:, 1:-1] < max(1, known.n_kept)).all(), "origins point outside the words")
+    section.require((found[:, -1] < len(known.tags)).all(), "origins point outside the tags")
     return found
 
 

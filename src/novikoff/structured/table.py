@@ -31,6 +31,19 @@ class Table:
         self.slots = np.zeros((size, 2), np.uint64)
         self.count = 0
 
+    @classmethod
+    def of(cls, keys: np.ndarray) -> Table:
+        """A table that has keys[i] at place i."""
+        found = cls()
+        found.add(keys)
+        return found
+
+    def copy(self) -> Table:
+        """The same places, in memory that only the copy changes."""
+        found = Table(0)
+        found.slots, found.count = self.slots.copy(), self.count
+        return found
+
     def grow(self, count: int) -> None:
         """Make room for this many."""
         if 2 * count > len(self.slots):

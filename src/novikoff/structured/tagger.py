@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from novikoff._threads import Lock
 from novikoff.errors import DataError
 from novikoff.structured.attributes import Attribute
-from novikoff.structured.chain import Chain, Lesson, Search
-from novikoff.structured.constraints import SCHEMES, bars_for, require_allowed
+from novikoff.structured.chain import Lesson, Search
+from novikoff.structured.constraints import SCHEMES, require_allowed
 from novikoff.structured.features import Program
+from novikoff.structured.knowledge import Knowledge
 from novikoff.structured.parameters import one_of, whole
+from novikoff.structured.reentry import require_free
 from novikoff.structured.sentences import Sentence, Tokens, as_list, default_columns, flat_tags, tokens_of, width_of
 from novikoff.structured.tagging import STRANGERS, Tagging
 from novikoff.structured.templates import TemplateSource, parse, source_of
@@ -32,6 +36,9 @@ class SequenceTagger(Tagging):
     If some unit vector prefers every right chain by a margin gamma, there are at most (R / gamma)^2 mistakes over any
     number of passes, however many chains there are. Weights are whole numbers, and nothing is rounded. With a beam the
     same holds of beginnings of chains (Huang, Fayong and Guo 2012).
+
+    Threads may share a tagger: those that learn wait for one another, and those that ask meanwhile are answered by what
+    was known before. Learning that fails or is interrupted leaves the tagger as it was.
 
     Parameters
     ----------
@@ -106,14 +113,8 @@ class SequenceTagger(Tagging):
         self.hash_bits = None if hash_bits is None else whole("hash_bits", hash_bits, 1, 30)
         self.columns = None if columns is None else tuple(columns)
         self.attributes = dict(attributes or {})
-        self._forget()
-
-    def _forget(self) -> None:
-        self.tags_, self._codes = [], {}
-        self._program = self._chain = self._answer = None
-        self._names = self.columns or ()
-        self._n_kept, self._is_known = 0, np.zeros(0, bool)
-        self.files = None
+        self.files = self._knowledge = self._answer = self._undo = None
+        self._learning, self._weights = Lock(), Lock()
 
     # -- learning
 
@@ -125,8 +126,15 @@ class SequenceTagger(Tagging):
         sentences : list of sentences, each a list of words, or of rows of cells such as ("dogs", "NNS")
         tags : list of as many lists of tags
         """
-        for _ in self.passes(sentences, tags):
-            pass
+        sentences, flat = _to_learn_from(sentences, tags)
+        require_free(self._learning, self)
+        with self._learning:
+            known, lesson = self._prepared(None, sentences, flat)
+            del sentences, tags, flat  # all of it is numbers now
+            for _ in range(self.max_iter):
+                if not self._learn(known, lesson, self._order(known, lesson)):
+                    break
+            self._publish(known, files=None)
         return self
 
     def passes(
@@ -135,46 +143,71 @@ class SequenceTagger(Tagging):
         """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved.
 
         With `go_on`, nothing that is known is forgotten. Five passes, saved, loaded and five more on the same sentences
-        are ten passes, to the last bit: in which order a pass takes them depends on its number.
+        are ten passes, to the last bit: in which order a pass takes them depends on its number. A pass that is
+        interrupted leaves the tagger as it was before that pass.
+        """
+        sentences, flat = _to_learn_from(sentences, tags)
+        require_free(self._learning, self)
+        with self._learning:
+            known, lesson = self._prepared(self._knowledge if go_on else None, sentences, flat)
+            del sentences, tags, flat
+            mistakes = self._learn_and_publish(known, lesson, is_new=not go_on)
+        yield mistakes
+        for _ in range(self.max_iter - 1):
+            if not mistakes:
+                return
+            require_free(self._learning, self)
+            with self._learning:
+                known, lesson = self._resumed(known, lesson)
+                mistakes = self._learn_and_publish(known, lesson)
+            yield mistakes
+
+    def partial_fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
+        """Go on: once through these sentences, in this order. New words, features and tags are welcome.
+
+        Several threads may learn: each call waits for the one before it. If it fails or is interrupted, nothing has
+        been learned.
         """
         sentences = as_list(sentences)
         flat = flat_tags(sentences, tags)
-        if not flat:
-            raise DataError("There is nothing to learn from: no sentence has a token.")
-        lesson = self._prepared(sentences, flat, anew=not go_on)
-        n = len(sentences)
-        del sentences, tags, flat  # all of it is numbers now
-        for _ in range(self.max_iter):
-            order = np.arange(n)
-            if self.order == "shuffled":
-                order = np.random.default_rng([self.random_state, self._known_chain().passes]).permutation(order)
-            mistakes = self._learn(lesson, order)
-            yield mistakes
-            if not mistakes:
-                break
-
-    def partial_fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
-        """Go on: once through these sentences, in this order. New words, features and tags are welcome."""
-        sentences = as_list(sentences)
-        flat = flat_tags(sentences, tags)
+        require_free(self._learning, self)
         if sentences:
-            self._learn(self._prepared(sentences, flat, anew=False), np.arange(len(sentences)))
+            with self._learning:
+                known, lesson = self._prepared(self._knowledge, sentences, flat)
+                self._learn_and_publish(known, lesson, np.arange(len(sentences)))
         return self
 
-    def _prepared(self, sentences: list[Sentence], flat: list[Any], *, anew: bool) -> Lesson:
-        """Sentences as numbers. What is refused is refused before anything is forgotten or learned."""
-        program, columns, known = self._program, self._names, self.tags_
-        if program is None or anew:
+    def _prepared(
+        self, known: Knowledge | None, sentences: list[Sentence], flat: list[Any]
+    ) -> tuple[Knowledge, Lesson]:
+        """What to learn on from and what from. Nothing that is known changes yet, and what is refused is refused."""
+        if known is None:
             columns = self._columns_for(width_of(sentences) or len(self.columns or ("word",)))
-            program, known = self._made(columns), []
-        elif self.hash_bits is None or len(program.words) > STRANGERS:
-            program.words.forget(self._n_kept)
-        tokens = _looked_up(sentences, program, len(columns))
-        require_allowed(self.constraints, known, tokens.starts, flat)
-        if program is not self._program:
-            self._forget()
-            self._begin(columns, program)
-        return self._lesson(tokens, flat)
+            known = self._nothing(columns)
+        with self._weights:
+            self._repair()
+        words = known.program.words
+        try:
+            tokens = self._looked_up(sentences, known)
+            require_allowed(self.constraints, known.tags, tokens.starts, flat)
+            return known.prepared(tokens, flat, self.constraints)
+        except BaseException:  # an attribute of the user's may raise anything
+            words.kept = known.n_kept
+            words.forget()
+            raise
+
+    def _looked_up(self, sentences: list[Sentence], known: Knowledge) -> Tokens:
+        """Tokens with all that templates ask of them, so that a bad one is found before anything is learned. Their
+        words are kept from now on, for features to be named by."""
+        words = known.program.words
+        with words.lock:
+            words.kept = known.n_kept  # and not those of a lesson that was interrupted
+            if self.hash_bits is None or len(words) > STRANGERS:
+                words.forget()
+            tokens = tokens_of(sentences, words, len(known.columns))
+            if self.hash_bits is None:
+                words.kept = len(words)
+        return tokens
 
     def _columns_for(self, width: int) -> tuple[str, ...]:
         columns = self.columns or default_columns(width)
@@ -183,37 +216,62 @@ class SequenceTagger(Tagging):
                             f"{len(columns)}: {', '.join(columns)}.")  # fmt: skip
         return columns
 
-    def _made(self, columns: Sequence[str]) -> Program:
-        return Program(parse(self.templates, columns, self.attributes), self.attributes, self.hash_bits)
+    def _nothing(self, columns: tuple[str, ...]) -> Knowledge:
+        """What is known of sentences with these columns before the first."""
+        program = Program(parse(self.templates, columns, self.attributes), self.attributes, self.hash_bits)
+        return Knowledge.nothing(columns, program, Search(self.markov_order, self.beam))
 
-    def _begin(self, columns: tuple[str, ...], program: Program) -> None:
-        self._names, self._program = columns, program
-        self._chain = Chain(program, Search(self.markov_order, self.beam))
+    def _resumed(self, known: Knowledge, lesson: Lesson) -> tuple[Knowledge, Lesson]:
+        """What to learn on from, and the lesson, where the last pass has left `known`."""
+        now = self._known()
+        if now.program is not known.program:
+            raise DataError("This tagger has begun to learn anew since the last pass; call passes again.")
+        with self._weights:
+            self._repair()
+        if now is not known:  # it has learned from other sentences
+            return now.resumed(lesson)
+        return replace(known, chain=known.chain.successor()), lesson
 
-    def _lesson(self, tokens: Tokens, flat: list[Any]) -> Lesson:
-        program, chain = self._known_program(), self._known_chain()
-        for tag in dict.fromkeys(flat):
-            if tag not in self._codes:
-                self._codes[tag] = len(self.tags_)
-                self.tags_.append(tag)
-        chain.widen(len(self.tags_))
-        chain.bars = bars_for(self.constraints, self.tags_)
-        codes = np.fromiter(map(self._codes.__getitem__, flat), np.int32, len(flat))
-        if self.hash_bits is None:
-            self._n_kept = len(program.words)
-            self._is_known = np.pad(self._is_known, (0, self._n_kept - len(self._is_known)))
-            self._is_known[tokens.types[:, 0]] = True
-        return chain.lesson(tokens, program.learn(tokens, len(self.tags_)), codes)
+    def _order(self, known: Knowledge, lesson: Lesson) -> np.ndarray:
+        """In which order the next pass takes the sentences."""
+        order = np.arange(len(lesson.tokens.starts) - 1)
+        if self.order == "given":
+            return order
+        return np.random.default_rng([self.random_state, known.chain.passes]).permutation(order)
 
-    def _learn(self, lesson: Lesson, order: np.ndarray) -> int:
-        self._answer = None
-        return self._known_chain().learn(lesson, order, self._known_program(), with_names=self.hash_bits is None)
+    def _learn_and_publish(
+        self, known: Knowledge, lesson: Lesson, order: np.ndarray | None = None, *, is_new: bool = False
+    ) -> int:
+        """Learn on from what is known; all of the lesson, or nothing of it."""
+        order = self._order(known, lesson) if order is None else order
+        with self._weights:
+            now = self._knowledge
+            if now is not None and not is_new:
+                self._undo = now.chain.undo(known.chain, lesson)
+            mistakes = self._learn(known, lesson, order)
+            self._publish(known, **({"files": None} if is_new else {}))
+        return mistakes
+
+    def _learn(self, known: Knowledge, lesson: Lesson, order: np.ndarray) -> int:
+        return known.chain.learn(lesson, order, known.program, with_names=self.hash_bits is None)
+
+    def _publish(self, known: Knowledge, **others: Any) -> None:
+        """Know this from now on. In one call of C, within which there is no interrupt."""
+        with self._weights:
+            self.__dict__.update(_knowledge=known, _answer=None, _undo=None, **others)
 
     def __repr__(self) -> str:
-        learned = "not fitted" if self._chain is None else f"{len(self.tags_)} tags, {self.n_features_:,} features"
+        learned = f"{len(self.tags_)} tags, {self.n_features_:,} features" if self.is_fitted else "not fitted"
         return f"SequenceTagger({self.templates.name}, {self.hypothesis}; {learned})"
 
-    # -- files
+    # -- copies and files
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickle: what is known now, in memory of its own. A copy, deep or not, learns by itself."""
+        with self._weights:
+            self._repair()
+            known = None if self._knowledge is None else self._knowledge.copy()
+            return {**self.__dict__, "_knowledge": known, "_answer": None, "_learning": Lock(), "_weights": Lock()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which `nk.load` reads. Attributes of your own are code, and no file holds code: give them
@@ -223,11 +281,10 @@ class SequenceTagger(Tagging):
         save(self, path)
 
 
-def _looked_up(sentences: list[Sentence], program: Program, n_columns: int) -> Tokens:
-    """Tokens with all that templates ask of them, so that a bad one is found before anything is learned."""
-    before = len(program.words)
-    try:
-        return tokens_of(sentences, program.words, n_columns)
-    except BaseException:  # an attribute of the user's may raise anything
-        program.words.forget(before)
-        raise
+def _to_learn_from(sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> tuple[list[Sentence], list[Any]]:
+    """Sentences, and the tags of all tokens; a DataError if there are none."""
+    sentences = as_list(sentences)
+    flat = flat_tags(sentences, tags)
+    if not flat:
+        raise DataError("There is nothing to learn from: no sentence has a token.")
+    return sentences, flat

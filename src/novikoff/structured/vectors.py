@@ -6,10 +6,11 @@ With delta_t what example t adds, the mean of the weights after N examples is w 
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,11 +25,22 @@ class Named(dict[Any, float]):
     def __missing__(self, name: Any) -> float:
         return 0.0
 
+    def copy(self) -> Named:
+        return Named(self)
+
 
 class Vector(ABC):
     """Weights as they are now, and as they were on average."""
 
     now: Any
+
+    _moments: Any
+
+    def copy(self) -> Self:
+        """The same weights, in memory of their own."""
+        found = copy.copy(self)
+        found.now, found._moments = self.now.copy(), self._moments.copy()
+        return found
 
     @abstractmethod
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
+from novikoff._threads import Lock
 from novikoff.errors import DataError
 from novikoff.kernels import tokens as kernels
-from novikoff.kernels.names import SEED, name_hashes
+from novikoff.kernels.mixed_names import SEED, name_hashes
 from novikoff.streams.block import in_one_memory
 from novikoff.structured.attributes import Attribute
 from novikoff.structured.table import Table
@@ -30,9 +30,11 @@ class Words:
     ----------
     texts : list of str
         The words, by their numbers.
+    kept : int
+        How many words are never forgotten: those that features are named by, and those that are being learned from.
     epoch : int
         How often words were forgotten: a number says the same word as before only within an epoch.
-    lock : RLock
+    lock : Lock
         For threads that look up words and values that must go together.
 
     Examples
@@ -49,8 +51,8 @@ class Words:
     def __init__(self, attributes: Sequence[tuple[str, Attribute | None]]) -> None:
         self.attributes = list(attributes)
         self.texts: list[str] = []
-        self.epoch = 0
-        self.lock = RLock()
+        self.kept = self.epoch = 0
+        self.lock = Lock()
         self._places = Table()
         self._values = np.zeros((256, len(self.attributes)), np.uint64)
         self._valued = 0  # how many words have their values
@@ -59,10 +61,11 @@ class Words:
         return len(self.texts)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=RLock())
+        """For copies and pickle: the words that are kept, and nothing that other threads may change."""
+        with self.lock:
+            texts, valued = self.texts[: self.kept], min(self._valued, self.kept)
+            return {**self.__dict__, "texts": texts, "_places": _places_of(texts), "_valued": valued,
+                    "_values": self._values[: max(1, self.kept)].copy(), "lock": Lock()}  # fmt: skip
 
     def numbers(self, rows: Collection[Iterable[Any]], n: int) -> np.ndarray:
         """The number of each cell of all rows, none of which is without cells, n of them in all; a DataError, and
@@ -101,14 +104,15 @@ class Words:
             self._values[self._valued : n, k] = hashes
         self._valued = n
 
-    def forget(self, n: int) -> None:
-        """All but the first n words: their numbers go to others. What `values` has given before stays as it is."""
+    def forget(self) -> None:
+        """Forget the words that need not be kept: their numbers go to others. What `values` has given before stays as
+        it is."""
         with self.lock:
-            if n >= len(self.texts):
+            if self.kept >= len(self.texts):
                 return
-            self._values, self._valued = self._values.copy(), min(self._valued, n)
+            self._values, self._valued = self._values.copy(), min(self._valued, self.kept)
             self.epoch += 1
-            del self.texts[n:]
+            del self.texts[self.kept :]
             self._places = _places_of(self.texts)
 
 
@@ -121,9 +125,7 @@ def _hashes_at(text: np.ndarray, spans: np.ndarray) -> np.ndarray:
 def _places_of(texts: list[str]) -> Table:
     """The number of each of these words."""
     text, spans = in_one_memory(texts)
-    found = Table()
-    found.add(_hashes_at(text, spans.astype(np.int64)))
-    return found
+    return Table.of(_hashes_at(text, spans.astype(np.int64)))
 
 
 def _cells_of(rows: Collection[Iterable[Any]], n: int) -> tuple[np.ndarray, np.ndarray]:

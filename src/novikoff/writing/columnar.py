@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -25,6 +26,7 @@ class ColumnarWriter(TableWriter):
         super().__init__(file, label, columns)
         self.is_parquet = is_parquet
         self._writer: Any = None
+        self._sink: StaysOpen | None = None
         self._waiting: list[Any] = []
         self._cells = 0
 
@@ -67,7 +69,8 @@ class ColumnarWriter(TableWriter):
 
         if self._writer is None:
             open_file = parquet.ParquetWriter if self.is_parquet else pa.ipc.new_file
-            self._writer, self._schema = open_file(StaysOpen(self.file), schema), schema
+            self._sink, self._schema = StaysOpen(self.file), schema
+            self._writer = open_file(self._sink, schema)
         elif schema != self._schema:
             raise DataError(f"{block.source}: its labels are of another kind than those in {self.columns.source}. "
                             "Convert the files one by one.")  # fmt: skip
@@ -84,6 +87,15 @@ class ColumnarWriter(TableWriter):
             if self._waiting:
                 self._flush()
             self._writer.close()
+
+    def abandon(self) -> None:
+        """End pyarrow's writer, which would else end itself some time later, and write to a file that is closed. An
+        error may have left it in any state, so that its own errors mean nothing."""
+        if self._sink is not None:
+            self._sink.discard()
+        if self._writer is not None:
+            with suppress(Exception):
+                self._writer.close()
 
 
 def _labels(labels: np.ndarray) -> Any:

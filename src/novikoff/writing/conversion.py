@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -88,13 +87,17 @@ def convert(
         first = next(blocks, None)
         if first is None:
             raise DataError("There are no files to convert.")
-        # Also after an error: pyarrow's writers would else end themselves some time later, when the file is closed.
-        with closing(_writer(format, file, label or reading.label or "label", first, reading)) as writer:
+        writer = _writer(format, file, label or reading.label or "label", first, reading)
+        try:
             for block in itertools.chain([first], blocks):
                 writer.write(block)
                 rows += len(block)
                 if note is not None:
                     note(block)
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
         beside = writer.beside()
         if os.fspath(output) != "-":
             # Before the output is in place, which is then never without them.

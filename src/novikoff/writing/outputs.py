@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from novikoff.errors import DataError
-from novikoff.files import opened_whole
+from novikoff.files import naming, opened_whole
 
 __all__ = ["FORMATS", "StaysOpen", "format_of", "opened_output"]
 
@@ -54,7 +54,8 @@ def opened_output(output: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     name = os.fspath(output)
     if name == "-":
         yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with naming("standard output"):
+            sys.stdout.buffer.flush()
         return
     if os.path.isdir(name):
         raise DataError(f"{name}: is a folder. Name a file in it.")
@@ -69,7 +70,9 @@ class StaysOpen:
     closed = False
 
     def __init__(self, file: BinaryIO) -> None:
-        self.write, self.flush, self.tell = file.write, file.flush, file.tell
+        self.write: Callable[[Any], int] = file.write
+        self.flush: Callable[[], None] = file.flush
+        self.tell: Callable[[], int] = file.tell
 
     def writable(self) -> bool:
         """It is there to be written to."""
@@ -78,6 +81,10 @@ class StaysOpen:
     def close(self) -> None:
         """Leave that to whoever opened it."""
         self.closed = True
+
+    def discard(self) -> None:
+        """Ignore whatever is still written: the file is about to be removed."""
+        self.write, self.flush, self.tell = len, lambda: None, lambda: 0
 
 
 def _packed(name: str, file: BinaryIO) -> AbstractContextManager[Any]:

@@ -34,6 +34,10 @@ class Writer(ABC):
         """What comes after the last row."""
         return
 
+    def abandon(self) -> None:
+        """Let go of the file after an error: it is removed, whatever it holds."""
+        return
+
     def beside(self) -> dict[str, bytes]:
         """What cannot be said in the format itself, by the extension of the file that it goes to."""
         return {}
