@@ -2,11 +2,12 @@
 # make test   the same, and run all tests
 # make check  lint, types and import rules
 # make bench  side by side with scikit-learn and river; exits non-zero where a target is missed
+# make fuzz   attack the package with random input, threads, signals and damaged files; FUZZ="--seconds 600" for longer
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench fuzz clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
@@ -23,6 +24,9 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+fuzz: .venv/installed-dev
+	$(BIN)/python -m tests.fuzz $(FUZZ)
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
