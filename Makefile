@@ -12,12 +12,12 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/novikoff demo
 
-# Once compiled, and the kernels once more as plain Python, where an index out of bounds is an error.
+# Once compiled, and the loops once more as plain Python, where an index out of bounds is an error.
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/test_oracle.py tests/test_worked_example.py \
-		tests/theory/test_hull_kernel.py tests/test_kernel_budget.py tests/test_losses.py tests/descent/test_sgd.py \
-		tests/test_kernel_products.py tests/test_lanes.py
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
+		tests/theory/test_hull.py tests/kernel_methods/test_budget.py tests/kernel_methods/test_products.py \
+		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -89,8 +89,17 @@ def _table(lines: list[Line], quick: bool) -> Table:
         figure = line.target.show(line.figure) if line.figure is not None else "–"
         scores = " / ".join(f"{score:.4f}" for score in line.scores) if line.scores else ""
         style = _STYLES[line.verdict]
-        table.add_row(str(number), line.work, line.peer, *clock, f"[{style}]{figure}[/{style}]", str(line.target),
-                      scores, line.agreement, f"[{style}]{line.verdict}[/{style}]")  # fmt: skip
+        table.add_row(
+            str(number),
+            line.work,
+            line.peer,
+            *clock,
+            f"[{style}]{figure}[/{style}]",
+            str(line.target),
+            scores,
+            line.agreement,
+            f"[{style}]{line.verdict}[/{style}]",
+        )
     return table
 
 

@@ -18,7 +18,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 import novikoff as nk
 from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, alternate, at_least, best_of
-from novikoff.kernels.additive import binary_scores
+from novikoff._compiled.loops.additive import binary_scores
 
 PASSES = 5
 _SAME_ORDER: dict[str, Any] = {"shuffle": False, "tol": None, "max_iter": PASSES}
@@ -41,8 +41,16 @@ def dense_double(options: Options) -> list[Line]:
 def _dense(dtype: type, target: float, options: Options) -> Line:
     rows = _gaussian(dtype, options.quick)
     peer, ours = Perceptron(**_SAME_ORDER), nk.Perceptron(max_iter=PASSES)
-    return _side_by_side(f"dense {np.dtype(dtype)} {_shape(rows.X)}, {PASSES} passes", "sklearn Perceptron",
-                         peer, ours, rows, target, options, exact=dtype is np.float64)  # fmt: skip
+    return _side_by_side(
+        f"dense {np.dtype(dtype)} {_shape(rows.X)}, {PASSES} passes",
+        "sklearn Perceptron",
+        peer,
+        ours,
+        rows,
+        target,
+        options,
+        exact=dtype is np.float64,
+    )
 
 
 def bandwidth(options: Options) -> list[Line]:
@@ -57,8 +65,14 @@ def _share_of_bandwidth(dtype: type, options: Options) -> Line:
     summed, learned = (PASSES * rows.X.nbytes / time / 1e9 for time in (times.theirs, times.ours))
     work = f"dense {np.dtype(dtype)}, the same: share of read bandwidth"
     note = f"{summed:.1f} GB/s summed, {learned:.1f} GB/s learned from"
-    return Line(work, f"a compiled sum of X, {PASSES} times", at_least(0.8, "%"), learned / summed,
-                Times(times.theirs, times.ours), note=note)  # fmt: skip
+    return Line(
+        work,
+        f"a compiled sum of X, {PASSES} times",
+        at_least(0.8, "%"),
+        learned / summed,
+        Times(times.theirs, times.ours),
+        note=note,
+    )
 
 
 def _read(values: np.ndarray) -> None:
@@ -94,11 +108,30 @@ def _yardstick(X: Any, options: Options) -> str:
 
 
 def averaged(options: Options) -> list[Line]:
-    peer = SGDClassifier(loss="perceptron", penalty=None, alpha=0.0, learning_rate="constant", eta0=1.0,
-                         average=True, fit_intercept=False, **_SAME_ORDER)  # fmt: skip
+    peer = SGDClassifier(
+        loss="perceptron",
+        penalty=None,
+        alpha=0.0,
+        learning_rate="constant",
+        eta0=1.0,
+        average=True,
+        fit_intercept=False,
+        **_SAME_ORDER,
+    )
     ours = nk.Perceptron(hypothesis="averaged", fit_intercept=False, max_iter=PASSES)
-    return [_side_by_side("averaged, the same sparse rows", "sklearn SGDClassifier(average=True)", peer, ours,
-                          _text(options.quick), 4.0, options, exact=False, tolerance=1e-9)]  # fmt: skip
+    return [
+        _side_by_side(
+            "averaged, the same sparse rows",
+            "sklearn SGDClassifier(average=True)",
+            peer,
+            ours,
+            _text(options.quick),
+            4.0,
+            options,
+            exact=False,
+            tolerance=1e-9,
+        )
+    ]
 
 
 def multiclass(options: Options) -> list[Line]:
@@ -107,9 +140,19 @@ def multiclass(options: Options) -> list[Line]:
     times = alternate(lambda: peer.fit(rows.X, rows.y), lambda: ours.fit(rows.X, rows.y), options.repeats)
     scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)
     work = f"ten classes, dense float32 {_shape(rows.X)}, {PASSES} passes"
-    return [Line(work, "sklearn Perceptron, one-vs-rest", at_least(4.0), times.ratio, times, scores,
-                 "another update (Collins'), nothing to equal", bool(scores[1] >= scores[0] - _WORSE),
-                 note=f"{rows.source}; {_mistakes(ours)}")]  # fmt: skip
+    return [
+        Line(
+            work,
+            "sklearn Perceptron, one-vs-rest",
+            at_least(4.0),
+            times.ratio,
+            times,
+            scores,
+            "another update (Collins'), nothing to equal",
+            bool(scores[1] >= scores[0] - _WORSE),
+            note=f"{rows.source}; {_mistakes(ours)}",
+        )
+    ]
 
 
 def users_rule(options: Options) -> list[Line]:
@@ -117,16 +160,32 @@ def users_rule(options: Options) -> list[Line]:
     for kind, rows in (("dense float64", _gaussian(np.float64, options.quick)), ("sparse", _text(options.quick))):
         built_in = nk.Perceptron(fit_intercept=False, max_iter=PASSES)
         ours = nk.Perceptron(own_rule, fit_intercept=False, max_iter=PASSES)
-        line = _side_by_side(f"a rule of the user's own, {kind}", "novikoff's built-in perceptron", built_in, ours,
-                             rows, 0.9, options, exact=True)  # fmt: skip
+        line = _side_by_side(
+            f"a rule of the user's own, {kind}",
+            "novikoff's built-in perceptron",
+            built_in,
+            ours,
+            rows,
+            0.9,
+            options,
+            exact=True,
+        )
         lines.append(line)
     return lines
 
 
 def _side_by_side(
-    work: str, name: str, peer: Any, ours: Any, rows: data.Split, target: float, options: Options, *,
-    exact: bool, tolerance: float | None = None,
-) -> Line:  # fmt: skip
+    work: str,
+    name: str,
+    peer: Any,
+    ours: Any,
+    rows: data.Split,
+    target: float,
+    options: Options,
+    *,
+    exact: bool,
+    tolerance: float | None = None,
+) -> Line:
     """Fit both by turns; compare weights to the last bit, within a tolerance, or by their angle only."""
     times = alternate(lambda: peer.fit(rows.X, rows.y), lambda: ours.fit(rows.X, rows.y), options.repeats)
     scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)

@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 import novikoff as nk
 from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
-from novikoff.kernels.additive import binary_scores
+from novikoff._compiled.loops.additive import binary_scores
 
 _SHORT, _TURNS = 2.0, 5  # what takes fewer seconds has this many turns
 _PATIENCE = 300.0  # seconds until HiGHS is taken to have given up
@@ -45,9 +45,18 @@ def decide(options: Options) -> list[Line]:
         ours = _timed(partial(nk.certify, X, y), options)
         certificate = nk.certify(X, y)
         certificate.verify(X, y)
-        lines.append(Line(f"decide {_shape(X)}, {kind}", "SciPy HiGHS", at_least(50.0), theirs.seconds / ours.ours,
-                          Times(theirs.seconds, ours.ours, ours.first_call), None, *_agreement(theirs, certificate),
-                          note=f"HiGHS: {theirs.message}"))  # fmt: skip
+        lines.append(
+            Line(
+                f"decide {_shape(X)}, {kind}",
+                "SciPy HiGHS",
+                at_least(50.0),
+                theirs.seconds / ours.ours,
+                Times(theirs.seconds, ours.ours, ours.first_call),
+                None,
+                *_agreement(theirs, certificate),
+                note=f"HiGHS: {theirs.message}",
+            )
+        )
     return lines
 
 
@@ -61,9 +70,18 @@ def margin(options: Options) -> list[Line]:
     certificate.verify(X, y)
     reached = nk.margin(svm.coef_, X, y, intercept=float(svm.intercept_[0]))
     gaps = [1.0 - m / certificate.margin_upper for m in (reached, certificate.margin_lower)]
-    return [Line(f"exact margin of {_shape(X)}", "LIBLINEAR, C = 1e10, tol 1e-6", at_least(20.0), theirs / ours.ours,
-                 Times(theirs, ours.ours, ours.first_call), None, f"relative gap {gaps[0]:.0e} / {gaps[1]:.0e}",
-                 gaps[1] <= max(gaps[0], 0.0) or gaps[1] < 1e-12)]  # fmt: skip
+    return [
+        Line(
+            f"exact margin of {_shape(X)}",
+            "LIBLINEAR, C = 1e10, tol 1e-6",
+            at_least(20.0),
+            theirs / ours.ours,
+            Times(theirs, ours.ours, ours.first_call),
+            None,
+            f"relative gap {gaps[0]:.0e} / {gaps[1]:.0e}",
+            gaps[1] <= max(gaps[0], 0.0) or gaps[1] < 1e-12,
+        )
+    ]
 
 
 def million(options: Options) -> list[Line]:
@@ -75,9 +93,17 @@ def million(options: Options) -> list[Line]:
         ours = _timed(partial(nk.certify, X, y), options)
         certificate = nk.certify(X, y)
         certificate.verify(X, y)
-        lines.append(Line(f"decide {_shape(X)} float32, {kind}", "reading X once", at_most(60.0, " passes"),
-                          ours.ours / one_pass, Times(one_pass, ours.ours, ours.first_call), None,
-                          f"verified, {'separable' if certificate else 'inseparable'}"))  # fmt: skip
+        lines.append(
+            Line(
+                f"decide {_shape(X)} float32, {kind}",
+                "reading X once",
+                at_most(60.0, " passes"),
+                ours.ours / one_pass,
+                Times(one_pass, ours.ours, ours.first_call),
+                None,
+                f"verified, {'separable' if certificate else 'inseparable'}",
+            )
+        )
     return lines
 
 
@@ -96,19 +122,35 @@ def real(options: Options) -> list[Line]:
         theirs, ours = theirs + verdict.seconds, ours + times.ours
         said, sound = _agreement(verdict, certificate)
         agrees &= sound
-        notes.append(f"{name}: {'separable' if certificate else 'inseparable'}, {times.ours * 1e3:.1f} ms, "
-                     f"HiGHS {verdict.seconds:.2f} s ({said})")  # fmt: skip
+        notes.append(
+            f"{name}: {'separable' if certificate else 'inseparable'}, {times.ours * 1e3:.1f} ms, "
+            f"HiGHS {verdict.seconds:.2f} s ({said})"
+        )
     work = ", ".join(name for name, _, _ in tables)
-    return [Line(work, "SciPy HiGHS", at_least(20.0), theirs / ours, Times(theirs, ours), None,
-                 "all decided and verified", agrees, "; ".join(notes))]  # fmt: skip
+    return [
+        Line(
+            work,
+            "SciPy HiGHS",
+            at_least(20.0),
+            theirs / ours,
+            Times(theirs, ours),
+            None,
+            "all decided and verified",
+            agrees,
+            "; ".join(notes),
+        )
+    ]
 
 
 def verify(options: Options) -> list[Line]:
     """The slowest check of all the above, against the finding of what it checks."""
-    cases = [("separable", *_separable(options.quick)), ("inseparable", *_inseparable(options.quick)),
-             ("a million rows, separable", *_gaussian(options.size(1_000_000, 50_000), 100, np.float32, 0.0)),
-             ("a million rows, inseparable", *_gaussian(options.size(1_000_000, 50_000), 100, np.float32, 1.0)),
-             *([] if options.quick else data.certified_files())]  # fmt: skip
+    cases = [
+        ("separable", *_separable(options.quick)),
+        ("inseparable", *_inseparable(options.quick)),
+        ("a million rows, separable", *_gaussian(options.size(1_000_000, 50_000), 100, np.float32, 0.0)),
+        ("a million rows, inseparable", *_gaussian(options.size(1_000_000, 50_000), 100, np.float32, 1.0)),
+        *([] if options.quick else data.certified_files()),
+    ]
     slowest: tuple[float, str, Times] | None = None
     for name, X, y in cases:
         certificate = nk.certify(X, y)
@@ -126,8 +168,14 @@ def _by_linear_program(X: Any, y: np.ndarray) -> Verdict:
     took, turns = math.inf, 0
     while turns == 0 or (took < _SHORT and turns < _TURNS):
         start = time.perf_counter()
-        answer = linprog(np.zeros(A.shape[1]), A_ub=A, b_ub=np.full(len(y), -1.0), bounds=(None, None),
-                         method="highs", options={"time_limit": _PATIENCE})  # fmt: skip
+        answer = linprog(
+            np.zeros(A.shape[1]),
+            A_ub=A,
+            b_ub=np.full(len(y), -1.0),
+            bounds=(None, None),
+            method="highs",
+            options={"time_limit": _PATIENCE},
+        )
         took, turns = min(took, time.perf_counter() - start), turns + 1
     return Verdict(took, {0: True, 2: False}.get(answer.status), answer.message.split("\n")[0][:100])
 

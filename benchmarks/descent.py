@@ -63,16 +63,30 @@ def gradient_norm(model: Any, rows: data.Split, alpha: float) -> float:
 def sgd(options: Options) -> list[Line]:
     """Five passes: in the order given at scikit-learn's own steps, where both must find the same weights; and shuffled,
     at the steps and with the averages that each library takes for the best. Shuffled rows are waited for in memory."""
-    kinds = {"dense float64": partial(_gaussian, np.float64), "dense float32": partial(_gaussian, np.float32),
-             "sparse float64": _text}  # fmt: skip
-    return [_sgd(kind, make(options.quick), loss, shuffle, options)
-            for kind, make in kinds.items() for shuffle in (False, True) for loss in _THEIR_NAMES]  # fmt: skip
+    kinds = {
+        "dense float64": partial(_gaussian, np.float64),
+        "dense float32": partial(_gaussian, np.float32),
+        "sparse float64": _text,
+    }
+    return [
+        _sgd(kind, make(options.quick), loss, shuffle, options)
+        for kind, make in kinds.items()
+        for shuffle in (False, True)
+        for loss in _THEIR_NAMES
+    ]
 
 
 def _sgd(kind: str, rows: data.Split, loss: str, shuffle: bool, options: Options) -> Line:
     # scikit-learn damps the intercept of sparse rows; without one the two algorithms are the same.
-    given: dict[str, Any] = {"alpha": ALPHA, "average": shuffle, "shuffle": shuffle, "max_iter": PASSES, "tol": None,
-                             "random_state": 0, "fit_intercept": not kind.startswith("sparse")}  # fmt: skip
+    given: dict[str, Any] = {
+        "alpha": ALPHA,
+        "average": shuffle,
+        "shuffle": shuffle,
+        "max_iter": PASSES,
+        "tol": None,
+        "random_state": 0,
+        "fit_intercept": not kind.startswith("sparse"),
+    }
     peer = SGDClassifier(_THEIR_NAMES[loss], **given)
     ours = nk.LinearClassifier(loss, **given, learning_rate="auto" if shuffle else "optimal")
     times = alternate(lambda: peer.fit(rows.X, rows.y), lambda: ours.fit(rows.X, rows.y), options.repeats)
@@ -81,9 +95,17 @@ def _sgd(kind: str, rows: data.Split, loss: str, shuffle: bool, options: Options
     how = "shuffled, averaged" if shuffle else "in order, last weights"
     work = f"sgd, {loss}, {how}, {kind} {rows.X.shape[0]:,}×{rows.X.shape[1]:,}"
     # In single precision scikit-learn rounds its weights to float32, and we do not.
-    return Line(work, "sklearn SGDClassifier", at_least(3.0), times.ratio, times, scores,
-                f"F {theirs:.5f} / {mine:.5f}", mine <= theirs * (1.0 + 1e-3),
-                f"{PASSES} passes; {rows.source}")  # fmt: skip
+    return Line(
+        work,
+        "sklearn SGDClassifier",
+        at_least(3.0),
+        times.ratio,
+        times,
+        scores,
+        f"F {theirs:.5f} / {mine:.5f}",
+        mine <= theirs * (1.0 + 1e-3),
+        f"{PASSES} passes; {rows.source}",
+    )
 
 
 # -- the same accuracy
@@ -118,9 +140,19 @@ def _to_accuracy(name: str, rows: data.Split, loss: str, peer: Any, options: Opt
     for how, ours in contenders.items():
         times = alternate(lambda: peer.fit(rows.X, rows.y), partial(ours.fit, rows.X, rows.y), options.repeats)
         scores = wanted + _POINT, ours.score(rows.X_test, rows.y_test)
-        lines.append(Line(f"{name}, {loss}, {how}, to LIBLINEAR's accuracy - 0.1", title,
-                          at_least(1.0) if how == "sgd" else no_target(), times.ratio, times, scores,
-                          f"{ours.n_iter_} passes", scores[1] >= wanted, note))  # fmt: skip
+        lines.append(
+            Line(
+                f"{name}, {loss}, {how}, to LIBLINEAR's accuracy - 0.1",
+                title,
+                at_least(1.0) if how == "sgd" else no_target(),
+                times.ratio,
+                times,
+                scores,
+                f"{ours.n_iter_} passes",
+                scores[1] >= wanted,
+                note,
+            )
+        )
     return lines
 
 
@@ -159,9 +191,19 @@ def newton(options: Options) -> list[Line]:
         times = alternate(partial(peer.fit, rows.X, rows.y), partial(ours.fit, rows.X, rows.y), options.repeats)
         mine = gradient_norm(ours, rows, ALPHA)
         scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)
-        lines.append(Line(f"newton, logistic, {n:,}×50, to the same gradient", f"sklearn LogisticRegression({solver})",
-                          at_least(1.0), times.ratio, times, scores, f"|gradient| {theirs:.1e} / {mine:.1e}",
-                          mine <= 1.02 * theirs, f"{peer.n_iter_[0]} steps / {ours.n_iter_}"))  # fmt: skip
+        lines.append(
+            Line(
+                f"newton, logistic, {n:,}×50, to the same gradient",
+                f"sklearn LogisticRegression({solver})",
+                at_least(1.0),
+                times.ratio,
+                times,
+                scores,
+                f"|gradient| {theirs:.1e} / {mine:.1e}",
+                mine <= 1.02 * theirs,
+                f"{peer.n_iter_[0]} steps / {ours.n_iter_}",
+            )
+        )
     return lines
 
 
@@ -197,8 +239,16 @@ def _above(name: str, rows: data.Split, loss: str, title: str, peer: Any) -> Lin
     least, mine = objective(peer, rows, loss, alpha), objective(ours, rows, loss, alpha)
     scores = peer.score(rows.X_test, rows.y_test), ours.score(rows.X_test, rows.y_test)
     above = mine / least - 1.0
-    return Line(f"sgd on {name}, {loss}: above the minimum", title, at_most(0.01, "%"), above, times, scores,
-                f"F {least:.5f} / {mine:.5f}", note=f"{above:.2%} in {ours.n_iter_} passes; C = 1")  # fmt: skip
+    return Line(
+        f"sgd on {name}, {loss}: above the minimum",
+        title,
+        at_most(0.01, "%"),
+        above,
+        times,
+        scores,
+        f"F {least:.5f} / {mine:.5f}",
+        note=f"{above:.2%} in {ours.n_iter_} passes; C = 1",
+    )
 
 
 @lru_cache(maxsize=1)

@@ -121,14 +121,22 @@ def draw(curves: list[Curve], path: Path) -> None:
 
     from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION
 
-    looks: list[dict[str, Any]] = [{"color": colour, "marker": marker} for colour, marker in zip(
-        (BLUE, VERMILION, GREY, ORANGE, GREEN), "osD^v", strict=True)]  # fmt: skip
+    looks: list[dict[str, Any]] = [
+        {"color": colour, "marker": marker}
+        for colour, marker in zip((BLUE, VERMILION, GREY, ORANGE, GREEN), "osD^v", strict=True)
+    ]
     figure, axes = pyplot.subplots(1, 2, figsize=(10.0, 4.2), sharey=True, layout="constrained")
     for curve, look in zip(curves, looks, strict=True):
         for ax, cost in zip(axes, (1, curve.rows), strict=True):
             drawn = curve.iterations > 0
-            ax.loglog(cost * curve.iterations[drawn], curve.accuracies[drawn], **look, markersize=4, linewidth=1.2,
-                      label=f"{curve.name}: {curve.says}")  # fmt: skip
+            ax.loglog(
+                cost * curve.iterations[drawn],
+                curve.accuracies[drawn],
+                **look,
+                markersize=4,
+                linewidth=1.2,
+                label=f"{curve.name}: {curve.says}",
+            )
     guide = np.array([2**12, LONGEST])
     for ax, title in zip(axes, ("iterations", "rows looked at"), strict=True):
         ax.loglog(guide, 30.0 / guide, color=BLACK, linewidth=0.8, linestyle=":", label="slope -1")
@@ -144,8 +152,13 @@ def draw(curves: list[Curve], path: Path) -> None:
 def main(picture: Path | None) -> None:
     """Measure how many iterations each method takes to an accuracy, and compare with the document's table."""
     X, y = problem()
-    curves = [gradient_descent(X, y), newton(X, y), newton_on_logistic(X, y), stochastic(X, y, "sgd"),
-              stochastic(X, y, "stochastic-newton")]  # fmt: skip
+    curves = [
+        gradient_descent(X, y),
+        newton(X, y),
+        newton_on_logistic(X, y),
+        stochastic(X, y, "sgd"),
+        stochastic(X, y, "stochastic-newton"),
+    ]
     print(f"{'method':<22} {'rows per step':>13}  {'document says g':<16} {'measured p, k ~ g^p':<20} {'reached ε':>9}")
     for curve in curves:
         print(f"{curve.name:<22} {curve.rows:>13,}  {curve.says:<16} {curve.fitted:<20} {curve.accuracies[-1]:>9.1e}")

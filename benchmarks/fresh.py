@@ -33,8 +33,9 @@ def memory(options: Options) -> list[Line]:
         found = json.loads(_output("-m", "benchmarks.fresh", kind, str(options.size(500_000, 100_000))))
         share = found["extra"] / found["size"]
         note = f"{found['extra'] / 1e6:.1f} MB at most on top of X and y, X is {found['size'] / 1e6:.0f} MB"
-        lines.append(Line(f"memory while fitting, {kind}, as a share of X", "X itself", at_most(0.1, "%"), share,
-                          note=note))  # fmt: skip
+        lines.append(
+            Line(f"memory while fitting, {kind}, as a share of X", "X itself", at_most(0.1, "%"), share, note=note)
+        )
     return lines
 
 
@@ -47,8 +48,15 @@ def startup(options: Options) -> list[Line]:
         lines.append(_beyond_bare("novikoff --help", bare, helped))
     _output("-c", _FIRST_FIT)  # fills the cache
     first = min(float(_output("-c", _FIRST_FIT)) for _ in range(_REPEATS))
-    lines.append(Line("first fit in a process, compiled code on disk", "–", at_most(1.0, " s"), first,
-                      note="after the imports, three rows"))  # fmt: skip
+    lines.append(
+        Line(
+            "first fit in a process, compiled code on disk",
+            "–",
+            at_most(1.0, " s"),
+            first,
+            note="after the imports, three rows",
+        )
+    )
     return lines
 
 

@@ -22,15 +22,19 @@ import numpy as np
 
 from benchmarks import data
 from benchmarks.kernel import pixels
-from novikoff.kernels.additive import MISTAKES
-from novikoff.potential import DualLearner, DualState, Points, Potential
-from novikoff.rows import Rows
+from novikoff._compiled.loops.additive import MISTAKES
+from novikoff.inputs.rows import Rows
+from novikoff.kernel_methods.dual import DualLearner, DualState
+from novikoff.kernel_methods.kernels import Potential
+from novikoff.kernel_methods.points import Points
 
 PASSES = (0.1, 1, 2, 4, 10)
 READINGS = ("voted", "averaged", "last")
 # A Gaussian as wide as is usual for these digits: gamma = 0.03 for pixels from 0 to 1.
-KERNELS = {**{f"d = {d}": Potential("poly", d, 1.0, 1.0) for d in range(1, 7)},
-           "Gaussian": Potential("rbf", gamma=0.03 / 255.0**2)}  # fmt: skip
+KERNELS = {
+    **{f"d = {d}": Potential("poly", d, 1.0, 1.0) for d in range(1, 7)},
+    "Gaussian": Potential("rbf", gamma=0.03 / 255.0**2),
+}
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,11 @@ class Cell:
 _HEADER = "| kernel | T | vote | avg. | last | support | mistakes | seconds | elsewhere: vote, avg., last, mistakes |"
 
 # Elsewhere, by kernel and T.
-KNOWN = {("d = 2", 1): Cell((2.86, 2.78, 3.59), 10_277),
-         ("d = 4", 1): Cell((2.22, 2.26, 2.46), 7_978),
-         ("d = 4", 10): Cell((1.55, 1.59, 1.64), 14_364, 8_599)}  # fmt: skip
+KNOWN = {
+    ("d = 2", 1): Cell((2.86, 2.78, 3.59), 10_277),
+    ("d = 4", 1): Cell((2.22, 2.26, 2.46), 7_978),
+    ("d = 4", 10): Cell((1.55, 1.59, 1.64), 14_364, 8_599),
+}
 
 
 def run(kernel: Potential, rows: data.Split) -> Iterator[tuple[float, Cell]]:
@@ -108,8 +114,10 @@ def _line(name: str, passes: float, cell: Cell, known: Cell | None, wrong: list[
     if known is not None:
         theirs = ", ".join(f"{error:.2f}" for error in known.errors)
         verdict = f"{theirs}; {known.mistakes:,}: " + (f"differs in {', '.join(wrong)}" if wrong else "agrees")
-    return (f"| {name:8} | {passes:>4g} | {errors} | {cell.support:>7,} | {cell.mistakes:>8,} | {cell.seconds:>7.1f} | "
-            f"{verdict} |")  # fmt: skip
+    return (
+        f"| {name:8} | {passes:>4g} | {errors} | {cell.support:>7,} | {cell.mistakes:>8,} | {cell.seconds:>7.1f} | "
+        f"{verdict} |"
+    )
 
 
 if __name__ == "__main__":

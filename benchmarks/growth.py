@@ -19,9 +19,15 @@ def per_example(options: Options) -> list[Line]:
     each = {n: best_of(lambda n=n: model.fit(rows.X[:n], rows.y[:n]), options.repeats) / n / PASSES for n in sizes}
     settled = [each[n] for n in sizes if n >= _SETTLED]
     shown = ", ".join(f"{n:.0e}: {time * 1e9:.1f} ns" for n, time in each.items())
-    return [Line(f"time per example, {sizes[0]:.0e} to {sizes[-1]:.0e} of them, {PASSES} passes",
-                 f"itself: longest / shortest from {_SETTLED:.0e} on", at_most(1.5),
-                 max(settled) / min(settled), note=f"float32, d = 10; {shown}")]  # fmt: skip
+    return [
+        Line(
+            f"time per example, {sizes[0]:.0e} to {sizes[-1]:.0e} of them, {PASSES} passes",
+            f"itself: longest / shortest from {_SETTLED:.0e} on",
+            at_most(1.5),
+            max(settled) / min(settled),
+            note=f"float32, d = 10; {shown}",
+        )
+    ]
 
 
 def per_nonzero(options: Options) -> list[Line]:

@@ -58,10 +58,19 @@ def train(options: Options) -> list[Line]:
         ours = seconds(partial(clf.fit, rows.X, rows.y)) if passes == 1 else first  # the first of all compiles
         error = 1.0 - clf.score(rows.X_test, rows.y_test)
         found = f"{clf.ledger_.mistakes:,} mistakes, {len(clf.support_):,} support vectors"
-        lines.append(Line(f"kernel perceptron, {len(rows.X):,} digits, d=4, T={passes}, voted", "sklearn SVC",
-                          at_least(target), theirs / ours, Times(theirs, ours, max(0.0, first - ours)),
-                          (1.0 - svc_error, 1.0 - error), found, error <= svc_error + worse,
-                          note=rows.source))  # fmt: skip
+        lines.append(
+            Line(
+                f"kernel perceptron, {len(rows.X):,} digits, d=4, T={passes}, voted",
+                "sklearn SVC",
+                at_least(target),
+                theirs / ours,
+                Times(theirs, ours, max(0.0, first - ours)),
+                (1.0 - svc_error, 1.0 - error),
+                found,
+                error <= svc_error + worse,
+                note=rows.source,
+            )
+        )
     return lines
 
 
@@ -73,8 +82,17 @@ def predict(options: Options) -> list[Line]:
     clf.predict(rows.X_test[:100])  # compiles
     theirs, ours = seconds(lambda: svc.predict(rows.X_test)), seconds(lambda: clf.predict(rows.X_test))
     scores = 1.0 - error, clf.score(rows.X_test, rows.y_test)
-    return [Line(f"predict {len(rows.X_test):,} digits, voted, T=10", "sklearn SVC", at_least(1.0), theirs / ours,
-                 Times(theirs, ours), scores, note=rows.source)]  # fmt: skip
+    return [
+        Line(
+            f"predict {len(rows.X_test):,} digits, voted, T=10",
+            "sklearn SVC",
+            at_least(1.0),
+            theirs / ours,
+            Times(theirs, ours),
+            scores,
+            note=rows.source,
+        )
+    ]
 
 
 def blocks(options: Options) -> list[Line]:
@@ -88,9 +106,19 @@ def blocks(options: Options) -> list[Line]:
     slots, W = found
     same = np.array_equal(clf.support_, slots) and np.array_equal(clf.raw_dual_coef_, W)
     work = f"block algorithm, {len(rows.X):,} digits, d=4, T=1"
-    return [Line(work, "one at a time in NumPy", at_least(20.0), theirs / ours,
-                 Times(theirs, ours), None, "same support and weights" if same else "not the same", same,
-                 note=rows.source)]  # fmt: skip
+    return [
+        Line(
+            work,
+            "one at a time in NumPy",
+            at_least(20.0),
+            theirs / ours,
+            Times(theirs, ours),
+            None,
+            "same support and weights" if same else "not the same",
+            same,
+            note=rows.source,
+        )
+    ]
 
 
 def one_by_one(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,12 +158,24 @@ def budget(options: Options) -> list[Line]:
     found = f"{clf.ledger_.mistakes / clf.ledger_.examples:.1%} mistakes"
     half = len(times) // 2
     note = ", ".join(f"{time * 1e6:.2f}" for time in times)
-    return [Line(f"{work}: time per row", "itself: best of the later half / of the earlier", at_most(1.25),
-                 min(times[half:]) / min(times[:half]), agreement=found,
-                 note=f"20 Gaussian columns; microseconds for a row, by tenths: {note}"),
-            Line(f"{work}: memory", "itself: the model at the end / after a tenth", at_most(1.05), sizes[-1] / sizes[0],
-                 note=f"{sizes[-1]:,} bytes at the end; the process peaked at {peaks[0]:.0f} MB after the first tenth, "
-                      f"{peaks[-1]:.0f} MB after the last")]  # fmt: skip
+    return [
+        Line(
+            f"{work}: time per row",
+            "itself: best of the later half / of the earlier",
+            at_most(1.25),
+            min(times[half:]) / min(times[:half]),
+            agreement=found,
+            note=f"20 Gaussian columns; microseconds for a row, by tenths: {note}",
+        ),
+        Line(
+            f"{work}: memory",
+            "itself: the model at the end / after a tenth",
+            at_most(1.05),
+            sizes[-1] / sizes[0],
+            note=f"{sizes[-1]:,} bytes at the end; the process peaked at {peaks[0]:.0f} MB after the first tenth, "
+            f"{peaks[-1]:.0f} MB after the last",
+        ),
+    ]
 
 
 BENCHMARKS: dict[str, Benchmark] = {

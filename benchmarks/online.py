@@ -41,8 +41,18 @@ def arrays(options: Options) -> list[Line]:
     ours = _Run(lambda: nk.Perceptron(classes=[0, 1]), examples)
     times = alternate(theirs.by_sklearn_protocol, ours.by_river_protocol, options.repeats)
     same = bool((ours.model.raw_coef_ == theirs.model.coef_).all())
-    return [_line("one array at a time, d = 30, predict + learn", "sklearn predict + partial_fit", at_least(200.0),
-                  times, theirs, ours, same, rows.source)]  # fmt: skip
+    return [
+        _line(
+            "one array at a time, d = 30, predict + learn",
+            "sklearn predict + partial_fit",
+            at_least(200.0),
+            times,
+            theirs,
+            ours,
+            same,
+            rows.source,
+        )
+    ]
 
 
 class _Run:

@@ -24,8 +24,13 @@ from benchmarks.measure import Benchmark, Line, Options, at_most, no_target
 
 Example = tuple[dict[str, float], str]
 
-_FILES = ("streams/phishing.csv.gz", "streams/elec.csv.gz", "text/sms_spam.tsv.gz", "uci/adult-train.csv.gz",
-          "uci/spambase.data")  # fmt: skip
+_FILES = (
+    "streams/phishing.csv.gz",
+    "streams/elec.csv.gz",
+    "text/sms_spam.tsv.gz",
+    "uci/adult-train.csv.gz",
+    "uci/spambase.data",
+)
 _HAS_HEADER = ("phishing", "elec")
 _VW_PERCEPTRON = "--sgd --loss_function hinge -l 1 --power_t 0"
 

@@ -177,8 +177,15 @@ def memory(options: Options) -> list[Line]:
                 path = _grown(Path(folder, f"rows.{kind}"), times * options.size(20_000, 1_000))
                 peaks.append(_peak([str(command), "learn", str(path), "-o", str(Path(folder, "m.nk"))]))
             shown = ", ".join(f"×{times}: {peak / 1e6:.0f} MB" for times, peak in zip(sizes, peaks[1:], strict=True))
-            lines.append(Line(f"peak memory of novikoff learn, .{kind} ×16", "the same, ×4", at_most(1.1),
-                              peaks[3] / peaks[2], note=shown))  # fmt: skip
+            lines.append(
+                Line(
+                    f"peak memory of novikoff learn, .{kind} ×16",
+                    "the same, ×4",
+                    at_most(1.1),
+                    peaks[3] / peaks[2],
+                    note=shown,
+                )
+            )
     return lines
 
 
@@ -195,8 +202,10 @@ def _grown(path: Path, n: int) -> Path:
 
 def _peak(command: list[str]) -> int:
     """The most memory that a command has held, in bytes."""
-    code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
-            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")  # fmt: skip
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
     out = subprocess.run([sys.executable, "-c", code, *command], check=True, capture_output=True, text=True).stdout
     return 1024 * int(out)
 

@@ -24,8 +24,8 @@ from typing import Any
 
 import novikoff as nk
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of
-from novikoff.structured.columns import SentenceFile
-from novikoff.structured.outcome import Outcome, outcome_of
+from novikoff.structured.evaluation import Outcome, outcome_of
+from novikoff.structured.sentence_files import SentenceFile
 from novikoff.structured.spans import SpanCounts
 
 PASSES = 10
@@ -38,8 +38,9 @@ _PAIRS = ["pos[-2]+pos[-1]", "pos[-1]+pos[0]", "pos[0]+pos[1]", "pos[1]+pos[2]"]
 NINETEEN = [*_WORDS, *_POS, *_PAIRS, "pos[-2]+pos[-1]+pos[0]", "pos[-1]+pos[0]+pos[1]", "pos[0]+pos[1]+pos[2]"]
 
 # Of each template its cells: whether in the second column, and how many tokens on.
-_CELLS = {name: [(cell.startswith("pos"), int(cell.partition("[")[2][:-1])) for cell in name.split("+")]
-          for name in NINETEEN}  # fmt: skip
+_CELLS = {
+    name: [(cell.startswith("pos"), int(cell.partition("[")[2][:-1])) for cell in name.split("+")] for name in NINETEEN
+}
 
 Corpus = tuple[list[list[Any]], list[list[str]]]
 
@@ -137,14 +138,27 @@ def _against_crfsuite(work: str, peer: str, train: Corpus, test: Corpus, options
         their_score = _f1(test[1], tag())
         their_apply, apply = _in_turns(tag, lambda: tagger.predict(test[0]))
         model.close()
-    yield Line(work, peer, at_least(10), theirs / ours, Times(theirs, ours), (their_score, score),
-               "span F1", is_sound=score >= their_score)  # fmt: skip
+    yield Line(
+        work,
+        peer,
+        at_least(10),
+        theirs / ours,
+        Times(theirs, ours),
+        (their_score, score),
+        "span F1",
+        is_sound=score >= their_score,
+    )
     yield Line("the same: tagging the test set", peer, at_least(10), their_apply / apply, Times(their_apply, apply))
     yield Line("the same: tokens tagged in a second", "500,000", at_least(5e5, " /s"), tokens / apply)
     (mine, whole), (other, other_whole) = _peak("ours", options), _peak("crfsuite", options)
-    yield Line("the same: peak memory of training", peer, at_most(0.25), mine / other,
-               note=f"{other / 1e6:,.0f} MB / {mine / 1e6:,.0f} MB with the sentences; whole processes "
-               f"{other_whole / 1e6:,.0f} MB / {whole / 1e6:,.0f} MB")  # fmt: skip
+    yield Line(
+        "the same: peak memory of training",
+        peer,
+        at_most(0.25),
+        mine / other,
+        note=f"{other / 1e6:,.0f} MB / {mine / 1e6:,.0f} MB with the sentences; whole processes "
+        f"{other_whole / 1e6:,.0f} MB / {whole / 1e6:,.0f} MB",
+    )
 
 
 def _best_chunker(train: Corpus, test: Corpus, options: Options) -> Iterator[Line]:
@@ -225,8 +239,16 @@ def _against_nltk(
 
     score = sum(map(str.__eq__, tag(), chain.from_iterable(test[1]))) / found.tokens
     their_apply, apply = _in_turns(tag, lambda: tagger.predict(test[0]))
-    yield Line(work, peer, at_least(30), theirs / ours, Times(theirs, ours), (score, found.accuracy), "accuracy",
-               is_sound=found.accuracy >= score + 0.005)  # fmt: skip
+    yield Line(
+        work,
+        peer,
+        at_least(30),
+        theirs / ours,
+        Times(theirs, ours),
+        (score, found.accuracy),
+        "accuracy",
+        is_sound=found.accuracy >= score + 0.005,
+    )
     yield Line("the same: tagging the test set", peer, at_least(50), their_apply / apply, Times(their_apply, apply))
     yield Line("the same: tokens tagged in a second", "500,000", at_least(5e5, " /s"), found.tokens / apply)
 
@@ -240,8 +262,10 @@ def _once(work: Callable[[], Any]) -> float:
 def _in_turns(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int = 5) -> tuple[float, float]:
     """The shortest time of each, in turns, so that both meet the same machine; each goes several times in a turn, so
     that what the other has left in the caches does not count."""
-    times = [(min(_once(theirs) for _ in range(_IN_A_TURN)), min(_once(ours) for _ in range(_IN_A_TURN)))
-             for _ in range(turns)]  # fmt: skip
+    times = [
+        (min(_once(theirs) for _ in range(_IN_A_TURN)), min(_once(ours) for _ in range(_IN_A_TURN)))
+        for _ in range(turns)
+    ]
     return min(theirs for theirs, _ in times), min(ours for _, ours in times)
 
 

@@ -46,9 +46,11 @@ def above(ax: Axes, name: str, X: np.ndarray, y: np.ndarray) -> None:
     """The separator of the certificate, by novikoff's display."""
     certificate = nk.certify(X, y, **KERNEL)
     clf = nk.KernelPerceptron(**KERNEL, max_iter=1000).fit(X, y)
-    print(f"{name}: a line separates it: {bool(nk.certify(X, y))}; the kernel does, by {certificate.margin:.4f},"
-          f" so at most {certificate.mistake_bound:.0f} mistakes; the perceptron made {clf.ledger_.mistakes} in "
-          f"{clf.n_iter_} passes")  # fmt: skip
+    print(
+        f"{name}: a line separates it: {bool(nk.certify(X, y))}; the kernel does, by {certificate.margin:.4f},"
+        f" so at most {certificate.mistake_bound:.0f} mistakes; the perceptron made {clf.ledger_.mistakes} in "
+        f"{clf.n_iter_} passes"
+    )
     PlaneDisplay.from_certificate(certificate, X, y, ax=ax)
     ax.set_title(rf"{name}: margin $\gamma$ = {certificate.margin:.3f}")
     ax.get_legend().remove()
@@ -58,9 +60,20 @@ def below(ax: Axes, like: Axes, X: np.ndarray, y: np.ndarray) -> QuadMesh:
     """The votes after one pass, by scikit-learn's display."""
     clf = nk.KernelPerceptron(**KERNEL).partial_fit(X, y)
     surface = DecisionBoundaryDisplay.from_estimator(
-        clf, X, response_method="decision_function", plot_method="pcolormesh", cmap=VOTES, vmin=-1.6, vmax=1.6,
-        shading="auto", ax=ax, grid_resolution=400, eps=2.0, xlabel="$x_1$", ylabel="$x_2$",
-    ).surface_  # fmt: skip
+        clf,
+        X,
+        response_method="decision_function",
+        plot_method="pcolormesh",
+        cmap=VOTES,
+        vmin=-1.6,
+        vmax=1.6,
+        shading="auto",
+        ax=ax,
+        grid_resolution=400,
+        eps=2.0,
+        xlabel="$x_1$",
+        ylabel="$x_2$",
+    ).surface_
     for sign, color, marker in ((1, BLUE, "o"), (0, ORANGE, "s")):
         ax.scatter(*X[y == sign].T, c=color, marker=marker, s=22, edgecolors="white", linewidths=0.5)
     ax.set(xlim=like.get_xlim(), ylim=like.get_ylim(), aspect="equal")
@@ -74,8 +87,14 @@ def main(path: str) -> None:
         above(top, name, X, y)
         figure.canvas.draw()  # settles the limits of axes with one scale
         surface = below(bottom, top, X, y)
-    figure.colorbar(surface, ax=axes[1], label="share of the votes", boundaries=np.linspace(-1, 1, 201),
-                    ticks=[-1, -0.5, 0, 0.5, 1], aspect=30)  # fmt: skip
+    figure.colorbar(
+        surface,
+        ax=axes[1],
+        label="share of the votes",
+        boundaries=np.linspace(-1, 1, 201),
+        ticks=[-1, -0.5, 0, 0.5, 1],
+        aspect=30,
+    )
     handles, labels = axes[0, 0].get_legend_handles_labels()
     labels = [label.partition(" = 0.")[0] if "margin" in label else label for label in labels]
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 import novikoff as nk
-from novikoff.structured.columns import SentenceFile
+from novikoff.structured.sentence_files import SentenceFile
 
 BITS = 22  # of the places for features: 4 million weights, 32 MB
 MOST = 400  # features of an arc, at most
@@ -181,10 +181,14 @@ def read(path: str, numbers: dict[str, int], *, learn: bool) -> tuple[list[Sente
                 numbers.setdefault(cell, len(numbers) + 2)
             seen.add(cell)
     X = [
-        Sentence(*(np.array([0, *(numbers.get(f"{kind} {text}", 1) for text in texts)]) for kind, texts in (
-            ("word", [row[1].lower() for row in own]), ("tag", [row[4] for row in own]))))
+        Sentence(
+            *(
+                np.array([0, *(numbers.get(f"{kind} {text}", 1) for text in texts)])
+                for kind, texts in (("word", [row[1].lower() for row in own]), ("tag", [row[4] for row in own]))
+            )
+        )
         for own in rows
-    ]  # fmt: skip
+    ]
     return X, [np.array([int(row[6]) for row in own]) for own in rows]
 
 
@@ -196,8 +200,11 @@ def main(train: str, test: str, passes: str = "10") -> None:
     began = time.perf_counter()
     for number, mistakes in enumerate(parser.passes(X, heads), 1):
         right = np.concatenate(parser.predict(X_test)) == np.concatenate(heads_test)
-        print(f"pass {number}: mistakes in {mistakes:,} of {len(X):,} sentences, UAS on test {right.mean():.2%}, "
-              f"{time.perf_counter() - began:.0f} s", flush=True)  # fmt: skip
+        print(
+            f"pass {number}: mistakes in {mistakes:,} of {len(X):,} sentences, UAS on test {right.mean():.2%}, "
+            f"{time.perf_counter() - began:.0f} s",
+            flush=True,
+        )
     print(parser.ledger_)
 
 

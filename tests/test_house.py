@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import novikoff as nk
+from tests import tree
 
 SOURCE = Path(nk.__file__).parent
 MODULES = ["novikoff", *(found.name for found in pkgutil.walk_packages(nk.__path__, "novikoff."))]
@@ -78,31 +79,31 @@ def imports_of(path):
     return found
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "kernels").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((SOURCE / "_compiled" / "loops").glob("*.py")), ids=lambda path: path.name)
 def test_kernel_files_know_only_each_other(path):
-    others = {f"novikoff.kernels.{other.stem}" for other in (SOURCE / "kernels").glob("*.py")}
+    others = {f"novikoff._compiled.loops.{other.stem}" for other in (SOURCE / "_compiled" / "loops").glob("*.py")}
     assert (
         imports_of(path)
         <= {
             "__future__",
             "numpy",
             "typing",
-            "novikoff._jit",
-            *({"ctypes", "llvmlite", "novikoff._jit.llvm"} if path.name == "lanes.py" else ()),
-            *({"novikoff._jit.objects"} if path.name == "dicts.py" else ()),
+            "novikoff._compiled",
+            *({"ctypes", "llvmlite", "novikoff._compiled.llvm"} if path.name == "simd.py" else ()),
+            *({"novikoff._compiled.pyobjects"} if path.name == "dicts.py" else ()),
         }
         | others
     )
 
 
 def test_a_kernel_is_compiled_anew_when_a_file_behind_it_changes(tmp_path):
-    """numba looks at the file of the kernel alone; _jit adds those that it imports from, near and far."""
-    (tmp_path / "far.py").write_text("from novikoff._jit import part\n@part\ndef far(x):\n    return x + 1\n")
+    """numba looks at the file of the kernel alone; _compiled adds those that it imports from, near and far."""
+    (tmp_path / "far.py").write_text("from novikoff._compiled import part\n@part\ndef far(x):\n    return x + 1\n")
     (tmp_path / "near.py").write_text(
-        "from far import far\nfrom novikoff._jit import part\n@part\ndef near(x):\n    return 10 * far(x)\n"
+        "from far import far\nfrom novikoff._compiled import part\n@part\ndef near(x):\n    return 10 * far(x)\n"
     )
     (tmp_path / "top.py").write_text(
-        "from near import near\nfrom novikoff._jit import kernel\n@kernel\ndef top(x):\n    return near(x)\n"
+        "from near import near\nfrom novikoff._compiled import kernel\n@kernel\ndef top(x):\n    return near(x)\n"
         "print(top(1))\n"
     )
 
@@ -111,18 +112,22 @@ def test_a_kernel_is_compiled_anew_when_a_file_behind_it_changes(tmp_path):
         return done.stdout
 
     assert run() == "20\n"
-    (tmp_path / "far.py").write_text("from novikoff._jit import part\n@part\ndef far(x):\n    return x + 20\n")
+    (tmp_path / "far.py").write_text("from novikoff._compiled import part\n@part\ndef far(x):\n    return x + 20\n")
     assert run() == "210\n"
 
 
-def test_only_jit_imports_numba():
+def test_only_compiled_imports_numba():
     importers = {path.parent.name for path in SOURCE.rglob("*.py") if "numba" in imports_of(path)}
-    assert importers == {"_jit"}
+    assert importers == {"_compiled"}
 
 
 def test_both_copies_of_a_constant_agree():
     """rules.py may not load the kernels (they need numba), so it repeats one number of theirs."""
     from novikoff import rules
-    from novikoff.kernels import rows
+    from novikoff._compiled.loops import rows
 
     assert rules.SMALLEST == rows.SMALLEST
+
+
+def test_contributing_has_the_tree():
+    assert tree.tree() in tree.PAGE.read_text(), "run `python -m tests.tree`"

@@ -2,16 +2,16 @@
 
 import math
 
-import descent_reference as reference
 import numba
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import losses
-from novikoff.descent.compiled import _CODES
+from novikoff._compiled.loops import descent
+from novikoff.descent.compiled_losses import _CODES
 from novikoff.errors import LossError
-from novikoff.kernels import descent
+from tests.reference import descent as reference
 
 NAMES = losses.NAMES
 SMOOTH = [name for name in NAMES if losses.is_smooth(losses.resolve(name))]

@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 import novikoff as nk
 from novikoff import rules
 from novikoff.errors import DataError, MergeError, RuleError
-from novikoff.labels import Labels
-from novikoff.learner import Learner
-from novikoff.ledger import Trace
-from novikoff.rows import Rows
+from novikoff.inputs.labels import Labels
+from novikoff.inputs.rows import Rows
+from novikoff.perceptron.learner import Learner
+from novikoff.perceptron.ledger import Trace
 
 X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], float)
 y = np.array([-1, 1, 1, -1, -1, 1])
@@ -208,7 +208,7 @@ def test_positions_outside_the_rows(positions):
 
 
 def test_read_only_rows_share_memory_and_compile_nothing_new():
-    from novikoff.kernels import additive
+    from novikoff._compiled.loops import additive
 
     nk.Perceptron().fit(X, y)
     locked = X.copy()

@@ -25,9 +25,9 @@ _HOMES = {
     "LinearRegressor": "novikoff.estimators",
     "Perceptron": "novikoff.estimators",
     "DescentDisplay": "novikoff.plots",
-    "FewestErrors": "novikoff.theory.fewest",
+    "FewestErrors": "novikoff.theory.fewest_errors",
     "Inseparable": "novikoff.theory.certificates",
-    "Ledger": "novikoff.ledger",
+    "Ledger": "novikoff.perceptron.ledger",
     "LedgerDisplay": "novikoff.plots",
     "MistakeBound": "novikoff.theory.bounds",
     "PlaneDisplay": "novikoff.plots",
@@ -35,19 +35,19 @@ _HOMES = {
     "SequenceTagger": "novikoff.structured",
     "Verdicts": "novikoff.theory.certificates",
     "certify": "novikoff.theory.separability",
-    "fewest_errors": "novikoff.theory.fewest",
-    "learn": "novikoff.online",
-    "load": "novikoff.loading",
+    "fewest_errors": "novikoff.theory.fewest_errors",
+    "learn": "novikoff.streaming.model",
+    "load": "novikoff.model_files.loading",
     "margin": "novikoff.theory.margins",
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
-    "open_stream": "novikoff.streams.opening",
+    "open_stream": "novikoff.data.formats.opening",
     "select": "novikoff.estimators",
-    "Selection": "novikoff.selection",
-    "Learner": "novikoff.learner",
-    "Rows": "novikoff.rows",
-    "State": "novikoff.state",
-    "StreamModel": "novikoff.online",
+    "Selection": "novikoff.selection.choosing",
+    "Learner": "novikoff.perceptron.learner",
+    "Rows": "novikoff.inputs.rows",
+    "State": "novikoff.perceptron.state",
+    "StreamModel": "novikoff.streaming.model",
     "StructuredPerceptron": "novikoff.structured",
     "errors": "",
     "hypotheses": "",
@@ -109,6 +109,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from novikoff import errors, hypotheses, losses, rules
+    from novikoff.data.formats.opening import open_stream
     from novikoff.estimators import (
         KernelPerceptron,
         KernelRegressor,
@@ -117,18 +118,17 @@ if TYPE_CHECKING:
         Perceptron,
         select,
     )
-    from novikoff.learner import Learner
-    from novikoff.ledger import Ledger
-    from novikoff.loading import load
-    from novikoff.online import StreamModel, learn
+    from novikoff.inputs.rows import Rows
+    from novikoff.model_files.loading import load
+    from novikoff.perceptron.learner import Learner
+    from novikoff.perceptron.ledger import Ledger
+    from novikoff.perceptron.state import State
     from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
-    from novikoff.rows import Rows
-    from novikoff.selection import Selection
-    from novikoff.state import State
-    from novikoff.streams.opening import open_stream
+    from novikoff.selection.choosing import Selection
+    from novikoff.streaming.model import StreamModel, learn
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
-    from novikoff.theory.fewest import FewestErrors, fewest_errors
+    from novikoff.theory.fewest_errors import FewestErrors, fewest_errors
     from novikoff.theory.margins import margin, margins
     from novikoff.theory.separability import certify

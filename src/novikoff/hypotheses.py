@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Protocol
 
 from novikoff.errors import RuleError
-from novikoff.kernels.additive import BEST_RUN, EXAMPLES, RUN
-from novikoff.rows import Rows
-from novikoff.state import State
-from novikoff.weights import Weights, linear_scores
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from novikoff.inputs.rows import Rows
+    from novikoff.perceptron.state import State
+    from novikoff.perceptron.weights import Weights
 
 __all__ = ["Averaged", "Hypothesis", "Last", "Pocket", "Voted", "resolve"]
 
@@ -52,7 +53,7 @@ class _Linear(ABC):
     def weights(self, state: State) -> Weights: ...
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
-        return linear_scores(rows, self.weights(state).laid_out(sparse=rows.is_sparse), constant)
+        return self.weights(state).scores(rows, constant)
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,7 @@ class Averaged(_Linear):
     averages = True
 
     def weights(self, state: State) -> Weights:
-        n = max(1, int(state.counts[EXAMPLES]))
-        return Weights(state.raw.coef - state.sums.coef / n, state.raw.bias - state.sums.bias / n)
+        return state.mean_weights()
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Pocket(_Linear):
     pockets = True
 
     def weights(self, state: State) -> Weights:
-        return state.raw if state.counts[RUN] > state.counts[BEST_RUN] else state.pocket
+        return state.longest_runner()
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,7 @@ class Voted:
         return None
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
-        assert state.history is not None
-        now = int(state.counts[EXAMPLES])
-        votes = state.history.votes(rows, now, constant=constant, tie=tie, n_classes=state.n_classes)
-        return votes / max(1, now)
+        return state.votes(rows, constant=constant, tie=tie)
 
 
 _BY_NAME: dict[str, Hypothesis] = {

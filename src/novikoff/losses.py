@@ -215,8 +215,10 @@ def resolve(loss: str | Loss) -> Loss:
         return _BY_NAME[loss]
     if isinstance(loss, Loss):
         return loss
-    raise LossError(f"Unknown loss {loss!r}. The names are {', '.join(map(repr, NAMES))}; or pass a value of "
-                    "novikoff.losses, such as losses.Custom(function, derivative).")  # fmt: skip
+    raise LossError(
+        f"Unknown loss {loss!r}. The names are {', '.join(map(repr, NAMES))}; or pass a value of "
+        "novikoff.losses, such as losses.Custom(function, derivative)."
+    )
 
 
 def is_smooth(loss: Loss) -> bool:

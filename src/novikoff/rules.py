@@ -8,8 +8,8 @@ and the perceptron is the smallest of them: step 1 on a mistake, else 0. The con
 is part of x. With many classes y*x is phi(x, y) - phi(x, z), the true class against its strongest rival z.
 
 Because w = sum tau * y * x, any unit u that separates what was seen with margin gamma has <w, u> >= gamma * sum tau:
-every rule here certifies gamma <= |w| / sum tau (see ledger.py). What differs is the mistake bound, and each rule
-carries its own.
+every rule here certifies gamma <= |w| / sum tau (see perceptron/ledger.py). What differs is the mistake bound, and each
+rule carries its own.
 """
 
 from __future__ import annotations
@@ -197,8 +197,9 @@ class Custom:
         except NovikoffError:
             raise
         except TypeError as error:
-            raise RuleError(f"The rule {self.function!r} must take (margin, squared_norm) and return a number: "
-                            f"{error}.") from error  # fmt: skip
+            raise RuleError(
+                f"The rule {self.function!r} must take (margin, squared_norm) and return a number: {error}."
+            ) from error
         except Exception as error:  # OverflowError, ZeroDivisionError, ValueError of math, or the user's own
             found = f"raised {type(error).__name__}: {error}"
             raise RuleError(_explained(self.name, found, margin, squared_norm)) from error
@@ -228,8 +229,10 @@ def resolve(rule: str | Rule | Callable[[float, float], float]) -> Rule:
     """The rule that a user means by a name, a value of this module, or a function of their own."""
     if isinstance(rule, str):
         if rule not in _BY_NAME:
-            raise RuleError(f"Unknown rule {rule!r}. The names are {', '.join(map(repr, NAMES))}; "
-                            "or pass a value of novikoff.rules, or a function of (margin, squared_norm).")  # fmt: skip
+            raise RuleError(
+                f"Unknown rule {rule!r}. The names are {', '.join(map(repr, NAMES))}; "
+                "or pass a value of novikoff.rules, or a function of (margin, squared_norm)."
+            )
         return _BY_NAME[rule]
     if isinstance(rule, Rule):
         return rule

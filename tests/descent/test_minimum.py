@@ -1,22 +1,23 @@
 """Gradient descent, Newton's method and its stochastic sister: all find the minimum that others find."""
 
-import descent_reference as reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference import folded
 
 import novikoff as nk
 from novikoff.descent import batch, stochastic
 from novikoff.errors import DataError
+from tests.reference import descent as reference
+from tests.reference.perceptron import folded
 
 SMOOTH = ("logistic", "squared-hinge", "squared")
 ALPHA = 0.05
 
 many_losses = pytest.mark.parametrize("loss", SMOOTH)
 with_and_without_intercept = pytest.mark.parametrize("intercept", [True, False])
-forms = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)],
-                                ids=["dense", "sparse", "float32"])  # fmt: skip
+forms = pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)], ids=["dense", "sparse", "float32"]
+)
 
 
 def problem(seed=0, n=120, d=4):
@@ -65,8 +66,9 @@ def test_conjugate_gradients_find_it_too(loss, form, intercept, monkeypatch):
 def test_stochastic_newton_comes_near(loss, form, intercept):
     """Its error falls like 1/t: after 1000 passes of 120 rows it is small, and after four times as many a quarter."""
     X, y = problem(2)
-    model = nk.LinearClassifier(loss, "stochastic-newton", alpha=ALPHA, fit_intercept=intercept, tol=None,
-                                max_iter=300, random_state=0).fit(form(X), y)  # fmt: skip
+    model = nk.LinearClassifier(
+        loss, "stochastic-newton", alpha=ALPHA, fit_intercept=intercept, tol=None, max_iter=300, random_state=0
+    ).fit(form(X), y)
     given = folded(X, intercept), y
     more = ALPHA, reference.penalised(X.shape[1], intercept)
     least = reference.objective(loss, *given, lowest(loss, X, y, intercept), *more)
@@ -158,8 +160,9 @@ def test_gradient_descent_on_a_loss_with_kinks_answers_with_the_best_it_saw():
 def test_sgd_comes_near_the_minimum(loss):
     X, y = problem(9, n=400)
     model = nk.LinearClassifier(loss, alpha=ALPHA, tol=None, max_iter=100, random_state=0).fit(X, y)
-    exact = nk.LinearClassifier(loss, "gd" if loss == "hinge" else "newton", alpha=ALPHA, tol=1e-9,
-                                max_iter=3000 if loss == "hinge" else 50)  # fmt: skip
+    exact = nk.LinearClassifier(
+        loss, "gd" if loss == "hinge" else "newton", alpha=ALPHA, tol=1e-9, max_iter=3000 if loss == "hinge" else 50
+    )
     least = exact.set_params(tol=None if loss == "hinge" else 1e-9).fit(X, y).trace_.objective.min()
     assert model.trace_.objective[-1] <= 1.002 * least
 

@@ -1,14 +1,14 @@
 """Losses of the user's own: the same loops, the same results."""
 
-import descent_reference as reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference import folded
 
 import novikoff as nk
 from novikoff import losses
 from novikoff.errors import LossError, ModelFileError
+from tests.reference import descent as reference
+from tests.reference.perceptron import folded
 
 
 def value(s, y):

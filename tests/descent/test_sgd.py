@@ -1,14 +1,14 @@
 """Stochastic gradient descent: the kernel against a literal reference, the perceptron, and itself in other blocks."""
 
-import descent_reference as reference
 import numpy as np
 import pytest
-import strategies
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import folded
 
 import novikoff as nk
+from tests.reference import descent as reference
+from tests.reference.perceptron import folded
+from tests.support import strategies
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -50,8 +50,16 @@ def test_steps_are_those_of_the_reference(loss, schedule, average):
     X /= 4.0  # Bottou's first step does not look at the rows, and is too long for longer ones
     alpha, passes = 1e-2, 3
     given, steps = SCHEDULES[schedule](alpha, loss)
-    model = nk.LinearClassifier(loss, alpha=alpha, learning_rate=schedule.split(",")[0], **given, average=average,
-                                shuffle=False, max_iter=passes, tol=None).fit(X, y)  # fmt: skip
+    model = nk.LinearClassifier(
+        loss,
+        alpha=alpha,
+        learning_rate=schedule.split(",")[0],
+        **given,
+        average=average,
+        shuffle=False,
+        max_iter=passes,
+        tol=None,
+    ).fit(X, y)
     found = reference.sgd(loss, folded(X, True), y, alpha, steps, [range(len(y))] * passes, intercept=True)
     expected = reference.rising_average(found) if average else found[-1]
     np.testing.assert_allclose(vector(model), expected, rtol=1e-9, atol=1e-12)
@@ -65,8 +73,9 @@ def test_shrinking_keeps_its_digits(loss, alpha, average, intercept):
     """Such penalties multiply the weights by almost nothing, step after step: the scale is folded in all the time."""
     X, y = noisy(1)
     eta = 0.02
-    model = nk.LinearClassifier(loss, alpha=alpha, learning_rate="constant", eta0=eta, average=average,
-                                fit_intercept=intercept)  # fmt: skip
+    model = nk.LinearClassifier(
+        loss, alpha=alpha, learning_rate="constant", eta0=eta, average=average, fit_intercept=intercept
+    )
     for _ in range(4):
         model.partial_fit(X, y)
     found = reference.sgd(loss, folded(X, intercept), y, alpha, reference.constant(eta), [range(len(y))] * 4, intercept)
@@ -78,8 +87,15 @@ def test_shrinking_keeps_its_digits(loss, alpha, average, intercept):
 @pytest.mark.parametrize("form", strategies.FORMATS)
 def test_every_format_takes_the_same_steps(form, average):
     X, codes = strategies.integers(0, 50, 6, 2)
-    given = {"alpha": 0.125, "average": average, "learning_rate": "constant", "eta0": 2.0**-6, "max_iter": 3,
-             "tol": None, "random_state": 0}  # fmt: skip
+    given = {
+        "alpha": 0.125,
+        "average": average,
+        "learning_rate": "constant",
+        "eta0": 2.0**-6,
+        "max_iter": 3,
+        "tol": None,
+        "random_state": 0,
+    }
     model = nk.LinearClassifier("squared-hinge", **given).fit(X, codes)
     other = nk.LinearClassifier("squared-hinge", **given).fit(strategies.FORMATS[form](X), codes)
     np.testing.assert_allclose(vector(other), vector(model), rtol=1e-9, atol=1e-12)
@@ -101,8 +117,17 @@ def test_rows_of_zeros_move_nothing():
 
 
 def as_perceptron(**given):
-    return nk.LinearClassifier("hinge-at-zero", "sgd", alpha=0.0, learning_rate="constant", eta0=1.0, average=False,
-                               shuffle=False, tol=None, **given)  # fmt: skip
+    return nk.LinearClassifier(
+        "hinge-at-zero",
+        "sgd",
+        alpha=0.0,
+        learning_rate="constant",
+        eta0=1.0,
+        average=False,
+        shuffle=False,
+        tol=None,
+        **given,
+    )
 
 
 def assert_is_the_perceptron(model, perceptron):

@@ -56,8 +56,13 @@ def test_separable_rows_without_a_penalty_have_no_minimum_and_no_trouble():
 def test_a_failed_block_changes_nothing():
     model = nk.LinearRegressor(solver="sgd", learning_rate="constant", eta0=1e-3).partial_fit(X, NUMBERS)
     coef, intercept = model.coef_, model.intercept_
-    for rows, targets in ((1e150 * X, NUMBERS), (X[:, :3], NUMBERS), (np.where(X > 5, np.nan, X), NUMBERS),
-                          (X, np.where(NUMBERS > 0, np.inf, 0.0)), (1e140 * X, 1e140 * NUMBERS)):  # fmt: skip
+    for rows, targets in (
+        (1e150 * X, NUMBERS),
+        (X[:, :3], NUMBERS),
+        (np.where(X > 5, np.nan, X), NUMBERS),
+        (X, np.where(NUMBERS > 0, np.inf, 0.0)),
+        (1e140 * X, 1e140 * NUMBERS),
+    ):
         with pytest.raises((ValueError, DivergenceError)):
             model.partial_fit(rows, targets)
         np.testing.assert_array_equal(model.coef_, coef)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nk
-from tests.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
 
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
 
@@ -73,16 +73,24 @@ def _refused(act: Callable[..., object], *data: Any) -> None:
 def _estimator(rng: np.random.Generator) -> tuple[Any, bool]:
     seed = int(rng.integers(100))
     makers: list[Callable[[], Any]] = [
-        lambda: nk.Perceptron(str(rng.choice(["perceptron", "margin", "passive-aggressive-I"])),
-                              str(rng.choice(["last", "averaged", "voted", "pocket"])),
-                              order=str(rng.choice(["given", "shuffled", "worst"])), max_iter=2, random_state=seed),
+        lambda: nk.Perceptron(
+            str(rng.choice(["perceptron", "margin", "passive-aggressive-I"])),
+            str(rng.choice(["last", "averaged", "voted", "pocket"])),
+            order=str(rng.choice(["given", "shuffled", "worst"])),
+            max_iter=2,
+            random_state=seed,
+        ),
         lambda: nk.LinearClassifier(max_iter=2, random_state=seed),
-        lambda: nk.KernelPerceptron(str(rng.choice(["rbf", "linear", "poly"])), max_iter=2, random_state=seed,
-                                    multi_class=str(rng.choice(["ovr", "direct"]))),
+        lambda: nk.KernelPerceptron(
+            str(rng.choice(["rbf", "linear", "poly"])),
+            max_iter=2,
+            random_state=seed,
+            multi_class=str(rng.choice(["ovr", "direct"])),
+        ),
         lambda: nk.KernelPerceptron("rbf", hypothesis="last", multi_class="direct", budget=5, max_iter=2),
         lambda: nk.LinearRegressor(solver=str(rng.choice(["newton", "sgd"])), max_iter=2, random_state=seed),
         lambda: nk.KernelRegressor(step=0.01, max_iter=2, random_state=seed),
-    ]  # fmt: skip
+    ]
     at = int(rng.integers(len(makers)))
     return makers[at](), at >= 4
 
@@ -93,8 +101,18 @@ def _named(rows: np.ndarray) -> list[dict[str, float]]:
 
 def _seen(estimator: Any, X: Any) -> str:
     """What can be seen of an estimator."""
-    names = ("coef_", "intercept_", "raw_coef_", "dual_coef_", "support_", "classes_", "n_iter_", "converged_",
-             "n_features_in_", "ledger_")  # fmt: skip
+    names = (
+        "coef_",
+        "intercept_",
+        "raw_coef_",
+        "dual_coef_",
+        "support_",
+        "classes_",
+        "n_iter_",
+        "converged_",
+        "n_features_in_",
+        "ledger_",
+    )
     found = {name: getattr(estimator, name, None) for name in names}
     found["says"] = estimator.predict(X)
     return "".join(f"{name} {np.asarray(value).tolist()}\n" for name, value in found.items())

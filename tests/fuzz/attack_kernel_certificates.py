@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
-from novikoff.gram import resolve
+from novikoff.kernel_methods.kernels import resolve
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import novikoff as nk
 from novikoff import rules
 from novikoff.errors import ReentryError
-from tests.forks import call_in_fork
+from tests.support.forks import call_in_fork
 
 
 def attack(rng: np.random.Generator) -> int:
@@ -21,8 +21,9 @@ def attack(rng: np.random.Generator) -> int:
     model.learn_one({"one": 1.0, "other": -1.0}, 1).learn_one({"one": 1.0, "other": -1.0}, -1)
     in_blocks, done = bool(rng.random() < 0.3), threading.Event()
     seeds = rng.integers(0, 2**32, 2)
-    threads = [threading.Thread(target=_learn, args=(model, np.random.default_rng(seed), in_blocks, done))
-               for seed in seeds]  # fmt: skip
+    threads = [
+        threading.Thread(target=_learn, args=(model, np.random.default_rng(seed), in_blocks, done)) for seed in seeds
+    ]
     for thread in threads:
         thread.start()
     try:

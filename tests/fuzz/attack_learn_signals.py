@@ -14,7 +14,7 @@ import numpy as np
 
 import novikoff as nk
 from novikoff import rules
-from tests.interrupts import everything
+from tests.support.interrupts import everything
 
 RULES = ["perceptron", rules.Margin(beta=5.0), rules.PassiveAggressive(C=0.7)]
 

@@ -27,8 +27,10 @@ def attack(rng: np.random.Generator) -> int:
     first = model.ledger_.examples if hasattr(model, "_model") else 0
     blocks = [bool(rng.random() < 0.3) for _ in streams]
     failures: list[BaseException] = []
-    running = [threading.Thread(target=_guarded, args=(failures, _learn, model, *each))
-               for each in zip(streams, blocks, strict=True)]  # fmt: skip
+    running = [
+        threading.Thread(target=_guarded, args=(failures, _learn, model, *each))
+        for each in zip(streams, blocks, strict=True)
+    ]
     done = threading.Event()
     readers = [threading.Thread(target=_guarded, args=(failures, _read, model, done)) for _ in range(2)]
     before = sys.getswitchinterval()

@@ -6,11 +6,11 @@ import pickle
 
 import numpy as np
 
-from novikoff.encoding.names import Names
-from novikoff.encoding.vocabulary import Vocabulary
-from novikoff.kernels import names as kernels
-from novikoff.store import Section
-from tests.literal_names import neighbours, twins
+from novikoff._compiled.loops import names as kernels
+from novikoff.data.encoding.names import Names
+from novikoff.data.encoding.vocabulary import Vocabulary
+from novikoff.model_files import Section
+from tests.reference.names import neighbours, twins
 
 _SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 24, 25, 100, 132, 133, 134, 135, 300)
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
+from novikoff.data.formats import jsonlines, open_stream
+from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
-from novikoff.streams import jsonlines, open_stream
-from novikoff.streams.sources import Source
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "streams"))
-import literal
+from tests.reference import formats as literal
 
 VALID = {
     "svmlight": b"1 qid:3 1:0.5 20:1e-3 # no\r\n\n-1 3:2 1:.25\r+1\n0 7:12345678901234567890123\r\n2 4:1 5:2 6:3 7:4",
@@ -25,8 +22,32 @@ VALID = {
     "tsv": b'1\tred\t2\n3\t green \t-4.5\nNA\ta "b"\t1\r\n\n5\tc d\t1e3\r6\te\t7\r8\t?\t9\n',
 }
 _KINDS = ("number", "word", "number")
-_PIECES = [b"\n", b"\r", b"\r\n", b"\0", b'"', b'""', b"'", b" ", b"\t", b",", b"|", b":", b"#", b"-", b"9", b"e", b".",
-           b"\xc2\xa0", b"\x1c", b"\xc2\x85", b"\xe2\x80\xa8", b"\xff", b"\xef\xbb\xbf", b""]  # fmt: skip
+_PIECES = [
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\0",
+    b'"',
+    b'""',
+    b"'",
+    b" ",
+    b"\t",
+    b",",
+    b"|",
+    b":",
+    b"#",
+    b"-",
+    b"9",
+    b"e",
+    b".",
+    b"\xc2\xa0",
+    b"\x1c",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"",
+]
 
 
 def attack(rng: np.random.Generator) -> int:
@@ -116,11 +137,16 @@ def _check_table(format: str, text: bytes, chunk: int, is_steady: bool) -> int:
     blocks, error = _blocks(text, chunk, is_steady, format=format, bad_rows="skip", **options)
     if error is not None or not blocks or len(blocks[0].columns) != 2:
         return 1
-    found = [(line, *(None if cell != cell else cell for cell in cells), label)
-             for block in blocks
-             for line, label, *cells in zip(block.lines.tolist(), block.labels.tolist(),
-                                            *(column.tolist() for column in block.columns.values()), strict=True)
-             ]  # fmt: skip
+    found = [
+        (line, *(None if cell != cell else cell for cell in cells), label)
+        for block in blocks
+        for line, label, *cells in zip(
+            block.lines.tolist(),
+            block.labels.tolist(),
+            *(column.tolist() for column in block.columns.values()),
+            strict=True,
+        )
+    ]
     rejects = [(reject.line, reject.text) for block in blocks for reject in block.rejects]
     readings = [literal.table(text, delimiter, quote, _KINDS) for quote in ('"', "'", None)]
     assert (found, rejects) in readings, (format, text, chunk)

@@ -21,9 +21,9 @@ from unittest import mock
 import numpy as np
 
 import novikoff as nk
-from novikoff import files
 from novikoff.errors import ModelFileError
-from tests.forks import call_in_fork
+from novikoff.system import atomic_files
+from tests.support.forks import call_in_fork
 
 _CALLS = ("open", "stat", "fstat", "fsync", "fchmod", "fchown", "listxattr", "access", "replace", "dup")
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EINTR, errno.EPERM, errno.ELOOP)
@@ -95,7 +95,9 @@ class _Fault:
         write = io.FileIO.write
         names = [name for name in _CALLS if hasattr(os, name)]
         patches = [mock.patch.object(os, name, self._around(getattr(os, name))) for name in names]
-        patches.append(mock.patch.object(files._NamingFile, "write", lambda file, data: self._write(file, data, write)))
+        patches.append(
+            mock.patch.object(atomic_files._NamingFile, "write", lambda file, data: self._write(file, data, write))
+        )
         for patch in patches:
             patch.start()
         try:
@@ -113,7 +115,7 @@ class _Fault:
         return faulty
 
     def _write(self, file: Any, data: Any, write: Callable[..., int]) -> int:
-        with files.naming(file._path):
+        with atomic_files.naming(file._path):
             content = bytearray(data)
             if self.kind == "corrupt":  # what a faulty disk makes of it
                 content[int(self.rng.integers(len(content)))] ^= 1 << int(self.rng.integers(8))

@@ -15,8 +15,8 @@ import numpy as np
 
 import novikoff as nk
 from novikoff.structured import tagging
-from tests.bytecode_interrupts import Interrupt, bytecodes_of
-from tests.forks import call_in_fork
+from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.forks import call_in_fork
 
 TEMPLATES = ["word[-1]+suffix2[0]", "word[+1]", "lower[0]", "tag[-1]+word[0]", "tag[-1]+shape[0]"]
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 
 import novikoff as nk
-
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the reference is written for pytest, which puts it there
-
-import exact_votes
-import kernel_reference
-import reference
+from tests.reference import kernel_methods as kernel_reference
+from tests.reference import perceptron as reference
+from tests.reference import votes as exact_votes
 
 _TIES = ("mistake", "positive", "negative")
 

@@ -59,8 +59,9 @@ def half_step(margin: float, squared_norm: float) -> float:
 X, MORE, ASKED = numbers(), numbers(100), numbers(200, 8)
 
 
-def _classifier(make: Callable[[], Any], n_classes: int = 2, change: Callable[[np.ndarray], Any] = np.asarray,
-                **load_options: Any) -> Case:  # fmt: skip
+def _classifier(
+    make: Callable[[], Any], n_classes: int = 2, change: Callable[[np.ndarray], Any] = np.asarray, **load_options: Any
+) -> Case:
     def learn() -> Any:
         return make().partial_fit(change(X), classes(X, n_classes))
 
@@ -137,8 +138,9 @@ def _tagger(**options: Any) -> Case:
     )
 
 
-def _stream(suffix: str, text_of: Callable[[np.ndarray], str], how: dict[str, Any] | None = None,
-            **options: Any) -> Case:  # fmt: skip
+def _stream(
+    suffix: str, text_of: Callable[[np.ndarray], str], how: dict[str, Any] | None = None, **options: Any
+) -> Case:
     def blocks(rows: np.ndarray) -> Any:
         # By a relative path, for a model file keeps the names of its sources.
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

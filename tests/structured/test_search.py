@@ -3,22 +3,25 @@ as one would do them by looking at every chain there is."""
 
 from functools import cache
 
-import literal_chains as literal
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_files import encoded
-from test_tagger import TEMPLATES, corpora, nonzero, parted, some_templates, weights_of, words
 
 import novikoff as nk
 from novikoff.errors import DataError
 from novikoff.structured.constraints import SCHEMES, bars_for
+from tests.reference import chains as literal
+from tests.structured.test_sentence_files import encoded
+from tests.structured.test_tagger import TEMPLATES, corpora, nonzero, parted, some_templates, weights_of, words
 
 sentences = st.lists(st.lists(words, max_size=4), max_size=3)
 hypotheses = st.sampled_from(["last", "averaged"])
-LINKS = {"tag[-1]+word[0]": (("word", 0),), "tag[-1]+lower[-2]": (("lower", -2),),
-         "suffix2[1]+tag[-1]+word[0]": (("suffix2", 1), ("word", 0))}  # fmt: skip
+LINKS = {
+    "tag[-1]+word[0]": (("word", 0),),
+    "tag[-1]+lower[-2]": (("lower", -2),),
+    "suffix2[1]+tag[-1]+word[0]": (("suffix2", 1), ("word", 0)),
+}
 some_links = st.lists(st.sampled_from(sorted(LINKS)), unique=True)
 
 
@@ -48,8 +51,9 @@ def test_exact_search(corpus, templates, links, order, hypothesis, more):
     """Of either order, with features that go with the tag before: learned, averaged and answered as by brute force."""
     X, y = parted(corpus)
     shapes, kinds = [TEMPLATES[t] for t in templates], {"links": [LINKS[t] for t in links], "triples": order == 2}
-    tagger = nk.SequenceTagger([*templates, *links], max_iter=2, order="given", markov_order=order,
-                               hypothesis=hypothesis).fit(X, y)  # fmt: skip
+    tagger = nk.SequenceTagger(
+        [*templates, *links], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
+    ).fit(X, y)
     history, mistakes, tagset = literal.train(X, y, shapes, 2, **kinds)
     assert_learned(tagger, history, mistakes)
     w = answering(history, hypothesis)
@@ -60,8 +64,9 @@ def test_exact_search(corpus, templates, links, order, hypothesis, more):
 def test_beam_search_with_early_update(corpus, templates, links, order, width, more):
     X, y = parted(corpus)
     shapes, kinds = [TEMPLATES[t] for t in templates], {"links": [LINKS[t] for t in links], "triples": order == 2}
-    tagger = nk.SequenceTagger([*templates, *links], max_iter=2, order="given", markov_order=order, beam=width,
-                               hypothesis="last").fit(X, y)  # fmt: skip
+    tagger = nk.SequenceTagger(
+        [*templates, *links], max_iter=2, order="given", markov_order=order, beam=width, hypothesis="last"
+    ).fit(X, y)
     history, mistakes, tagset = literal.train(X, y, shapes, 2, width=width, **kinds)
     assert_learned(tagger, history, mistakes)
     found = [literal.beam(history[-1], x, tagset, shapes, width, **kinds) for x in X + more]
@@ -74,8 +79,9 @@ def test_beam_search_with_early_update(corpus, templates, links, order, width, m
 def test_the_best_few_chains(corpus, links, order, k, hypothesis, more):
     X, y = parted(corpus)
     shapes, kinds = [TEMPLATES["word[0]"]], {"links": [LINKS[t] for t in links], "triples": order == 2}
-    tagger = nk.SequenceTagger(["word[0]", *links], max_iter=2, order="given", markov_order=order,
-                               hypothesis=hypothesis).fit(X, y)  # fmt: skip
+    tagger = nk.SequenceTagger(
+        ["word[0]", *links], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
+    ).fit(X, y)
     history, _, tagset = literal.train(X, y, shapes, 2, **kinds)
     w, scale = answering(history, hypothesis), 1 if hypothesis == "last" else len(history)
     for x, found in zip(X + more, tagger.k_best(X + more, k), strict=True):
@@ -84,8 +90,12 @@ def test_the_best_few_chains(corpus, links, order, k, hypothesis, more):
         assert [guess.score for guess in found] == [score / scale for _, score in every[:k]]
 
 
-@given(corpora, st.sampled_from([1, 2]), hypotheses, st.lists(st.lists(st.sampled_from("ABCD"), min_size=4, max_size=4),
-       min_size=7, max_size=7))  # fmt: skip
+@given(
+    corpora,
+    st.sampled_from([1, 2]),
+    hypotheses,
+    st.lists(st.lists(st.sampled_from("ABCD"), min_size=4, max_size=4), min_size=7, max_size=7),
+)
 def test_margins(corpus, order, hypothesis, other):
     X, y = parted(corpus)
     shapes, kinds = [TEMPLATES["word[0]"]], {"triples": order == 2}
@@ -157,15 +167,18 @@ def test_only_chains_that_are_allowed(corpus, order, beam, hypothesis, more):
     X, _ = parted(corpus)
     y = [[("O", "B-N", "I-N", "B-V")[len(word) % 4] for word in x] for x in X]
     y = [own if is_sound("bio", own) else ["B-N"] * len(own) for own in y]
-    tagger = nk.SequenceTagger(["word[0]"], max_iter=2, order="given", markov_order=order, constraints="bio", beam=beam,
-                               hypothesis=hypothesis).fit(X, y)  # fmt: skip
+    tagger = nk.SequenceTagger(
+        ["word[0]"], max_iter=2, order="given", markov_order=order, constraints="bio", beam=beam, hypothesis=hypothesis
+    ).fit(X, y)
     found = tagger.predict(X + more)
     if beam is None:
         kinds = {"triples": order == 2, "allowed": lambda tags: is_sound("bio", tags)}
         history, mistakes, tagset = literal.train(X, y, [TEMPLATES["word[0]"]], 2, **kinds)
         assert_learned(tagger, history, mistakes)
-        every = [literal.every_chain(answering(history, hypothesis), x, tagset, [TEMPLATES["word[0]"]], **kinds)
-                 for x in X + more]  # fmt: skip
+        every = [
+            literal.every_chain(answering(history, hypothesis), x, tagset, [TEMPLATES["word[0]"]], **kinds)
+            for x in X + more
+        ]
         assert found == [chains[0][0] for chains in every]
         lists = [[guess.tags for guess in own] for own in tagger.k_best(X + more, 3)]
         assert lists == [[chain for chain, _ in own[:3]] for own in every]
@@ -203,8 +216,15 @@ def test_the_mistake_bound_whatever_the_search(corpus, order, beam, constrained)
     right chain, and every right beginning, by 1 for each wrong tag: gamma >= 1 / |u|."""
     X, _ = parted(corpus)
     y = [[("O", "B-X", "B-Y")[len(word) % 3] for word in x] for x in X]
-    tagger = nk.SequenceTagger(["word[0]"], max_iter=60, order="given", markov_order=order, beam=beam,
-                               constraints="bio" if constrained else None, hypothesis="last").fit(X, y)  # fmt: skip
+    tagger = nk.SequenceTagger(
+        ["word[0]"],
+        max_iter=60,
+        order="given",
+        markov_order=order,
+        beam=beam,
+        constraints="bio" if constrained else None,
+        hypothesis="last",
+    ).fit(X, y)
     gamma, ledger = 1.0 / len({word for x in X for word in x}) ** 0.5, tagger.ledger_
     assert ledger.mistakes <= (ledger.radius / gamma) ** 2
     assert ledger.mistakes == 0 or gamma <= ledger.margin_at_most + 1e-12

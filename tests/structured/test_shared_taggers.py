@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from bytecode_interrupts import Interrupt, bytecodes_of
 
 import novikoff as nk
 from novikoff.errors import DataError, ReentryError
-from tests.forks import call_in_fork
+from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.forks import call_in_fork
 
 TEMPLATES = ["word[0]", "word[-1]+suffix2[0]", "tag[-1]+word[0]"]
 X = [["the", "dog", "ran"], ["a", "cat"], ["dogs", "run", "far", "x"]] * 2

@@ -6,17 +6,17 @@ import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import literal_chains as literal
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import novikoff as nk
+from novikoff._compiled.loops.viterbi import best_chain
 from novikoff.errors import DataError
-from novikoff.kernels.decoding import best_chain
 from novikoff.structured import attributes
 from novikoff.structured.chain import floor_of
+from tests.reference import chains as literal
 
 TEMPLATES = {
     "word[0]": (("word", 0),),
@@ -227,8 +227,13 @@ def test_what_it_knows_has_names():
     tagger = nk.SequenceTagger(["word[-1]+word[0]", "word[+1]"], max_iter=3)
     tagger.fit([["a", "b"], ["b"]], [["X", "Y"], ["X"]])
     names = {name for found in tagger.heaviest().values() for name, _ in found}
-    assert names <= {"word[-1]=_B-1 word[0]=a", "word[-1]=a word[0]=b", "word[-1]=_B-1 word[0]=b", "word[+1]=b",
-                     "word[+1]=_B+1"}  # fmt: skip
+    assert names <= {
+        "word[-1]=_B-1 word[0]=a",
+        "word[-1]=a word[0]=b",
+        "word[-1]=_B-1 word[0]=b",
+        "word[+1]=b",
+        "word[+1]=_B+1",
+    }
     assert set(tagger.transitions()) == {(a, b) for a in "XY" for b in "XY"}
     assert tagger.known_words() == {"a", "b"}
     assert "2 tags" in repr(tagger)
@@ -299,7 +304,7 @@ def fitted():
         (lambda: nk.SequenceTagger("pos", hash_bits=64), "hash_bits must be .* found 64"),
         (lambda: nk.SequenceTagger("f[0]", attributes={"f": len}).fit([["a"]], [["X"]]), "attribute 'f' of 'a' is 1"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said(act, message):
     with pytest.raises(DataError, match=message):
         act()

@@ -109,9 +109,19 @@ def test_a_bad_template_is_told_with_its_line(templates, message):
 
 @pytest.mark.parametrize(
     ("name", "word", "value"),
-    [("shape", "USA1999-x", "XXdd-x"), ("prefix2", "a", "a"), ("prefix2", "abc", "ab"), ("suffix12", "abc", "abc"),
-     ("has_hyphen", "a-b", True), ("is_capital", "", False), ("length", "x" * 40, "12"), ("has_digit", "x2", True),
-     ("has_punctuation", "can't", True), ("has_upper", "iPod", True), ("pattern", "USA1999", "XXXdddd")],
-)  # fmt: skip
+    [
+        ("shape", "USA1999-x", "XXdd-x"),
+        ("prefix2", "a", "a"),
+        ("prefix2", "abc", "ab"),
+        ("suffix12", "abc", "abc"),
+        ("has_hyphen", "a-b", True),
+        ("is_capital", "", False),
+        ("length", "x" * 40, "12"),
+        ("has_digit", "x2", True),
+        ("has_punctuation", "can't", True),
+        ("has_upper", "iPod", True),
+        ("pattern", "USA1999", "XXXdddd"),
+    ],
+)
 def test_attributes(name, word, value):
     assert attribute_named(name)(word) == value

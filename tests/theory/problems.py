@@ -81,8 +81,18 @@ def on_the_boundary(rng):
     return X, np.where(scores == 0, _labels(rng, n), np.where(scores > 0, 1, -1))
 
 
-KINDS = [general_position, whole_numbers, flat, duplicates, zero_rows, one_class, collinear, more_columns_than_rows,
-         one_row, on_the_boundary]  # fmt: skip
+KINDS = [
+    general_position,
+    whole_numbers,
+    flat,
+    duplicates,
+    zero_rows,
+    one_class,
+    collinear,
+    more_columns_than_rows,
+    one_row,
+    on_the_boundary,
+]
 
 
 def badly_scaled(rng, low, high):

@@ -5,8 +5,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import oracle
-import problems
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -14,6 +12,8 @@ from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
+from tests.reference import separability as oracle
+from tests.theory import problems
 
 
 def up(x):

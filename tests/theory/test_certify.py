@@ -4,19 +4,19 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pandas as pd
-import problems
 import pytest
-import reference
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
-from strategies import FORMATS, ORDERS, TIES
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
+from tests.reference import perceptron as reference
+from tests.reference import separability as oracle
+from tests.support.strategies import FORMATS, ORDERS, TIES
+from tests.theory import problems
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND, OR, XOR = [0, 0, 0, 1], [0, 1, 1, 1], [0, 1, 1, 0]
@@ -589,8 +589,13 @@ def test_verdicts_are_a_mapping():
     with pytest.raises(KeyError):
         verdicts["d"]
     assert {key: bool(c) for key, c in verdicts.items()} == {
-        "a": True, "b": False, "c": True, ("a", "b"): True, ("a", "c"): True, ("b", "c"): True
-    }  # fmt: skip
+        "a": True,
+        "b": False,
+        "c": True,
+        ("a", "b"): True,
+        ("a", "c"): True,
+        ("b", "c"): True,
+    }
     assert not verdicts
     verdicts.verify(LINE, LINE_LABELS)
 

@@ -4,17 +4,17 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
-import problems
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import FORMATS
 
 import novikoff as nk
 from novikoff.errors import CertificateError
 from novikoff.theory.checker import check_radius, check_separator, check_support, check_witness
+from tests.reference import separability as oracle
+from tests.support.strategies import FORMATS
+from tests.theory import problems
 
 every_format = pytest.mark.parametrize("form", FORMATS)
 
@@ -418,9 +418,23 @@ CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
         lambda X, y: (X, ["other"] * 4),
         lambda X, y: (X, None),
     ],
-    ids=["fewer rows", "fewer rows in X", "fewer labels", "fewer columns", "more columns", "more rows", "3-D", "1-D",
-         "sparse", "labels in a column", "nan", "inf", "other labels", "no labels"],
-)  # fmt: skip
+    ids=[
+        "fewer rows",
+        "fewer rows in X",
+        "fewer labels",
+        "fewer columns",
+        "more columns",
+        "more rows",
+        "3-D",
+        "1-D",
+        "sparse",
+        "labels in a column",
+        "nan",
+        "inf",
+        "other labels",
+        "no labels",
+    ],
+)
 def test_verify_refuses_other_data(y, change):
     c = nk.certify(CORNERS, y)
     c.verify(CORNERS, y)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
-from novikoff.rows import Rows
+from novikoff.inputs.rows import Rows
 from novikoff.theory import checker
 
 VALUES = [1.0, -1.0, 0.1, 1 / 3, 1e19, -1e19, 1e-19, 0.0, -0.0, 5e-324, -5e-324, 2.0**-1022]

@@ -4,16 +4,16 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import oracle
-import problems
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.rows import Rows
+from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
-from novikoff.theory.points import Points
+from novikoff.theory.signed_points import Points
+from tests.reference import separability as oracle
+from tests.theory import problems
 
 
 def points_of(X, y, intercept=True):

@@ -5,12 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
-import kernel_reference
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
-import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, make_circles, make_moons
@@ -18,6 +15,9 @@ from sklearn.svm import SVC
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError, RuleError
+from tests.reference import kernel_methods as kernel_reference
+from tests.reference import separability as oracle
+from tests.support import strategies
 
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 XOR = np.array([0, 1, 1, 0])
@@ -42,8 +42,13 @@ def squared_margin(K, signs):
             system += [[Fraction(1)] + [G[a][b] for b in chosen] for a in chosen]
             weights = oracle.solve(system, [Fraction(1)] + [Fraction(0)] * size)
             if weights is not None and all(weight >= 0 for weight in weights[1:]):
-                found.append(sum(weights[1 + i] * weights[1 + j] * G[a][b] for i, a in enumerate(chosen)
-                                 for j, b in enumerate(chosen)))  # fmt: skip
+                found.append(
+                    sum(
+                        weights[1 + i] * weights[1 + j] * G[a][b]
+                        for i, a in enumerate(chosen)
+                        for j, b in enumerate(chosen)
+                    )
+                )
     return min(found)
 
 
@@ -65,9 +70,13 @@ def assert_right(certificate, K, signs, X, y):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    strategies.matrices(5, 2), st.lists(st.integers(0, 1), min_size=3, max_size=3), st.integers(1, 3),
-    st.sampled_from([0, 1]), st.sampled_from([0.5, 1.0, 0.1]), st.sampled_from(["hull", "lp"]),
-)  # fmt: skip
+    strategies.matrices(5, 2),
+    st.lists(st.integers(0, 1), min_size=3, max_size=3),
+    st.integers(1, 3),
+    st.sampled_from([0, 1]),
+    st.sampled_from([0.5, 1.0, 0.1]),
+    st.sampled_from(["hull", "lp"]),
+)
 def test_polynomials_of_whole_numbers_are_decided_exactly(X, y, degree, coef0, scale, method):
     y = np.array([*y, 0, 1])
     X = X * scale  # 0.1 is no short binary number: the kernel's values are not doubles
@@ -89,8 +98,14 @@ def test_xor():
 
 
 @pytest.mark.parametrize("data", [MOONS, CIRCLES], ids=["moons", "circles"])
-@pytest.mark.parametrize("given", [{"kernel": "rbf", "gamma": 5.0}, {"kernel": "laplacian", "gamma": 2.0},
-                                   {"kernel": "poly", "degree": 6, "gamma": 1.0}])  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"kernel": "rbf", "gamma": 5.0},
+        {"kernel": "laplacian", "gamma": 2.0},
+        {"kernel": "poly", "degree": 6, "gamma": 1.0},
+    ],
+)
 def test_what_no_line_separates_a_kernel_does(data, given):
     X, y = data
     assert not nk.certify(X, y)
@@ -109,8 +124,8 @@ def test_what_no_line_separates_a_kernel_does(data, given):
 
 
 def _points(X):
-    from novikoff.gram import Points
-    from novikoff.rows import Rows
+    from novikoff.inputs.rows import Rows
+    from novikoff.kernel_methods.points import Points
 
     return Points.of(Rows.of(X))
 

@@ -16,10 +16,10 @@ import pytest
 
 import novikoff as nk
 from novikoff.errors import CertificateError
-from novikoff.gram import Potential, UsersPotential
+from novikoff.kernel_methods.kernels import Potential, UsersPotential
 from novikoff.theory.bounds import MistakeBound
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question, Separable
-from novikoff.theory.fewest import FewestErrors
+from novikoff.theory.fewest_errors import FewestErrors
 
 RNG = np.random.default_rng(11)
 X = RNG.integers(-4, 5, (24, 3)).astype(float)
@@ -162,8 +162,13 @@ SAME = {
 FORGERIES = {
     Separable: {**SAME, "intercept": lambda b: [b + 1, b - 1]},
     KernelSeparable: {**SAME, "intercept": lambda b: [1.0, -1e-30, math.nan]},
-    Inseparable: {"question": SAME["question"], "rows": swapped_rows, "multipliers": whole_numbers,
-                  "n_rows": SAME["n_rows"], "n_features": SAME["n_features"]},
+    Inseparable: {
+        "question": SAME["question"],
+        "rows": swapped_rows,
+        "multipliers": whole_numbers,
+        "n_rows": SAME["n_rows"],
+        "n_features": SAME["n_features"],
+    },
     FewestErrors: {
         "question": SAME["question"],
         "lower": lambda lower: [lower + 1, -1],
@@ -172,8 +177,12 @@ FORGERIES = {
         "intercept": lambda b: [b + 1000, b - 1000, math.nan],
         "rows_wrong": lambda rows: [rows[:-1], np.append(rows[1:], rows[1:2]), rows + 0.5, np.append(rows[1:], 10**6)],
         "witnesses": witnesses,
-        "shares": lambda shares: [shares[:-1], tuple(-s for s in shares), tuple(s + 1 for s in shares),
-                                  (math.nan, *shares[1:])],
+        "shares": lambda shares: [
+            shares[:-1],
+            tuple(-s for s in shares),
+            tuple(s + 1 for s in shares),
+            (math.nan, *shares[1:]),
+        ],
         "n_rows": SAME["n_rows"],
         "n_features": SAME["n_features"],
     },
@@ -190,8 +199,11 @@ FORGERIES = {
         "weights": lambda a: [np.zeros_like(a), -a, a[:-1], np.append(a, a[:1])],
         "n_rows": SAME["n_rows"],
         "question": SAME["question"],
-        "certificate": lambda c: [replace(c, n_rows=c.n_rows + 1), nk.certify([[1.0]], [1]),
-                                  replace(c, question=replace(c.question, n_asked=None))],
+        "certificate": lambda c: [
+            replace(c, n_rows=c.n_rows + 1),
+            nk.certify([[1.0]], [1]),
+            replace(c, question=replace(c.question, n_asked=None)),
+        ],
         "candidates": candidates,
     },
     Question: {
@@ -213,7 +225,7 @@ FORGERIES = {
         "function": numbers(lambda A, B: (A @ B.T + 1.0) ** 2, lambda A, B: -shared(A, B)),
         "constant": lambda constant: [1.0 - constant, 0.5],
     },
-}  # fmt: skip
+}
 
 UNCHECKED = {
     UsersPotential: {
@@ -328,6 +340,9 @@ def test_verdicts():
     for lie in forged:
         assert refused(lie, X, y)
     assert refused(verdicts, X, np.where(np.arange(24) == 3, "d", y))
-    turned_pairs = {key[::-1]: replace(proof, question=replace(proof.question, positive=key[0], negative=key[1]))
-                    for key, proof in pairs.items() if not proof}  # fmt: skip
+    turned_pairs = {
+        key[::-1]: replace(proof, question=replace(proof.question, positive=key[0], negative=key[1]))
+        for key, proof in pairs.items()
+        if not proof
+    }
     kind(rest, {key: proof for key, proof in pairs.items() if proof} | turned_pairs).verify(X, y)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
 import scipy.sparse as sp
 
 import novikoff as nk
 from novikoff.errors import CertificateError, RuleError
-from novikoff.gram import UsersPotential, resolve
-from novikoff.theory import certificates, checked_values
+from novikoff.kernel_methods.kernels import UsersPotential, resolve
+from novikoff.theory import certificates, checked_kernel_values
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question
+from tests.reference import separability as oracle
 
 NAMED = ["linear", "poly", "rbf", "laplacian", "hamming"]
 EXACT = decimal.Context(prec=120)
@@ -127,13 +127,13 @@ def test_semidefinite_is_decided_exactly(seed):
         K[at, at] = math.nextafter(K[at, at], -math.inf)
     elif seed % 3 == 2:
         K += np.diag(rng.integers(-1, 2, n).astype(float))
-    matrix = checked_values.Matrix(K)
+    matrix = checked_kernel_values.Matrix(K)
     used = np.arange(n)
     truth = leading_minors_say(K)
-    if checked_values._is_definite(K):
+    if checked_kernel_values._is_definite(K):
         assert truth
     try:
-        checked_values._require_semidefinite(matrix(used, used)[0])
+        checked_kernel_values._require_semidefinite(matrix(used, used)[0])
         found = True
     except CertificateError:
         found = False
@@ -213,7 +213,7 @@ def test_enclosures_hold_the_kernel(name, scale):
     X = rng.standard_normal((7, 3)) * scale
     X[1], X[2], X[3, 1] = X[0], -X[0], X[4, 1]
     gamma = 0.37
-    values = checked_values.of_name(X, name, 3, gamma, 0.0, 0.0)
+    values = checked_kernel_values.of_name(X, name, 3, gamma, 0.0, 0.0)
     numbers, power, off = values(np.arange(7), np.arange(7))
     doubles, away = values.in_doubles(np.arange(7), np.arange(7))
     for i in range(7):
@@ -228,7 +228,7 @@ def test_exponentials_in_doubles():
     t = np.concatenate(
         [[0.0, 5e-324, 1e-300, 0.34657359, 0.3465736, 699.9, 700.0], rng.random(300) * 2.0, rng.random(300) * 700]
     )
-    for given, found in zip(t.tolist(), checked_values._exponential(t).tolist(), strict=True):
+    for given, found in zip(t.tolist(), checked_kernel_values._exponential(t).tolist(), strict=True):
         true = Fraction(EXACT.exp(-decimal.Decimal(given)))
         assert abs(Fraction(found) - true) <= 8 * Fraction(2) ** -53 * true
 

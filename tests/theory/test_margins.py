@@ -5,15 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
-import problems
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import FORMATS
 
 import novikoff as nk
 from novikoff.errors import DataError
+from tests.support.strategies import FORMATS
+from tests.theory import problems
 
 X = np.array([[5.0, 0.0], [0.0, 5.0], [5.0, 5.0]])
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-import oracle
-import problems
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
@@ -17,6 +15,8 @@ from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff.errors import CertificateError
+from tests.reference import separability as oracle
+from tests.theory import problems
 
 
 def verdict(certificate, X, y):
@@ -113,8 +113,20 @@ def scale_data(rng, c, X, y):
     return X * rng.choice([0.5, 2.0]), y
 
 
-DATA = [flip_a_label, flip_any_label, forget_a_label, shuffle_labels, nudge_a_cell, push_a_cell, swap_columns,
-        swap_rows, replace_a_row, drop_a_row_of_data, add_a_column, scale_data]  # fmt: skip
+DATA = [
+    flip_a_label,
+    flip_any_label,
+    forget_a_label,
+    shuffle_labels,
+    nudge_a_cell,
+    push_a_cell,
+    swap_columns,
+    swap_rows,
+    replace_a_row,
+    drop_a_row_of_data,
+    add_a_column,
+    scale_data,
+]
 
 
 # -- changes of a witness
@@ -186,9 +198,21 @@ def turn_the_question(rng, c, X, y):
     return replace(c, question=replace(c.question, positive=c.question.negative, negative=c.question.positive))
 
 
-WITNESS = [add_to_a_multiplier, nudge_a_multiplier, scale_one_multiplier, scale_all_multipliers, permute_multipliers,
-           permute_both, other_row, drop_a_row, drop_only_the_row, add_a_row, other_intercept, other_shape,
-           turn_the_question]  # fmt: skip
+WITNESS = [
+    add_to_a_multiplier,
+    nudge_a_multiplier,
+    scale_one_multiplier,
+    scale_all_multipliers,
+    permute_multipliers,
+    permute_both,
+    other_row,
+    drop_a_row,
+    drop_only_the_row,
+    add_a_row,
+    other_intercept,
+    other_shape,
+    turn_the_question,
+]
 
 
 # -- changes of a separator and its margins
@@ -297,12 +321,33 @@ def drop_only_the_support_row(rng, c, X, y):
     return replace(c, support=c.support[1:])
 
 
-SEPARATOR = [raise_the_lower, raise_the_lower_by_a_bit, lower_the_lower, lower_the_upper, lower_the_upper_by_a_bit,
-             raise_the_upper, shrink_the_radius, grow_the_radius, turn_the_separator, push_the_separator,
-             nudge_the_separator, swap_weights, zero_the_separator, push_the_intercept, scale_the_separator,
-             as_exact_fractions, push_a_weight, permute_weights, scale_all_weights, other_support_row,
-             drop_a_support_row, drop_only_the_support_row, other_intercept, other_shape,
-             turn_the_question]  # fmt: skip
+SEPARATOR = [
+    raise_the_lower,
+    raise_the_lower_by_a_bit,
+    lower_the_lower,
+    lower_the_upper,
+    lower_the_upper_by_a_bit,
+    raise_the_upper,
+    shrink_the_radius,
+    grow_the_radius,
+    turn_the_separator,
+    push_the_separator,
+    nudge_the_separator,
+    swap_weights,
+    zero_the_separator,
+    push_the_intercept,
+    scale_the_separator,
+    as_exact_fractions,
+    push_a_weight,
+    permute_weights,
+    scale_all_weights,
+    other_support_row,
+    drop_a_support_row,
+    drop_only_the_support_row,
+    other_intercept,
+    other_shape,
+    turn_the_question,
+]
 
 
 # -- the properties
@@ -337,8 +382,14 @@ def test_other_data(case, change):
 
 
 NEVER_TRUE_WITNESS = [add_to_a_multiplier, nudge_a_multiplier, drop_only_the_row]
-NEVER_TRUE_SEPARATOR = [raise_the_lower, lower_the_upper, shrink_the_radius, turn_the_separator, zero_the_separator,
-                        drop_only_the_support_row]  # fmt: skip
+NEVER_TRUE_SEPARATOR = [
+    raise_the_lower,
+    lower_the_upper,
+    shrink_the_radius,
+    turn_the_separator,
+    zero_the_separator,
+    drop_only_the_support_row,
+]
 
 
 @given(case=cases(verdict=False, min_rows=3), change=st.sampled_from(NEVER_TRUE_WITNESS))

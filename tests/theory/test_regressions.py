@@ -20,9 +20,15 @@ def test_shares_are_added_up_exactly():
     found = nk.fewest_errors(X, y)
     little = float(np.nextafter(2.0**-53, 0))
     forged = replace(
-        found, lower=7, upper=7, separator=np.array([1.0]), intercept=-1.0, rows_wrong=np.array([1, 2, 3, 4, 6, 8, 10]),
-        witnesses=found.witnesses * 2, shares=(little,) * k + (1.0,) * k,
-    )  # fmt: skip
+        found,
+        lower=7,
+        upper=7,
+        separator=np.array([1.0]),
+        intercept=-1.0,
+        rows_wrong=np.array([1, 2, 3, 4, 6, 8, 10]),
+        witnesses=found.witnesses * 2,
+        shares=(little,) * k + (1.0,) * k,
+    )
     assert found.lower == found.upper == k
     with pytest.raises(CertificateError, match="shares"):
         forged.verify(X, y)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.options import files_argument, reading, reading_options, rejects_option, require_apart
-from novikoff.cli.printing import print_table
 from novikoff.cli.progress import Gauge, progress
-from novikoff.cli.reading import LeftOut, open_for
+from novikoff.cli.sources import LeftOut, open_for
+from novikoff.cli.tables import print_table
 
 if TYPE_CHECKING:
     from novikoff.cli.tested import Outcome
-    from novikoff.online import StreamModel
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.streaming.model import StreamModel
 
 _MATRIX = 12  # labels, at most: a larger matrix is no picture any more
 _PAIRS = 10  # the most confused ones, shown instead
@@ -42,10 +42,16 @@ Examples:
 @click.command(epilog=_PREDICT_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @files_argument
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where to write the labels.  [default: the standard output]")  # fmt: skip
-@click.option("--scores", "with_scores", is_flag=True,
-              help="Write scores too, parted by tabs, below a line that names them.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the labels.  [default: the standard output]",
+)
+@click.option(
+    "--scores", "with_scores", is_flag=True, help="Write scores too, parted by tabs, below a line that names them."
+)
 @rejects_option
 @reading_options
 def predict(
@@ -59,8 +65,8 @@ def predict(
     With --scores each label is followed by what it was decided by. Of two labels the second has a score, and is given
     where that is not below 0; of more each has one, and the highest wins.
     """
-    from novikoff.files import opened_whole
-    from novikoff.online import StreamModel
+    from novikoff.streaming.model import StreamModel
+    from novikoff.system.atomic_files import opened_whole
 
     require_apart({"--output": output, "--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
@@ -124,7 +130,7 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
     counts as an error.
     """
     from novikoff.cli.tested import Tester
-    from novikoff.online import StreamModel
+    from novikoff.streaming.model import StreamModel
 
     require_apart({"--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)

@@ -17,7 +17,7 @@ from novikoff.cli.options import FORMATS
 if TYPE_CHECKING:
     from novikoff.cli.table import Table
     from novikoff.theory.certificates import Certificate, Verdicts
-    from novikoff.theory.fewest import FewestErrors
+    from novikoff.theory.fewest_errors import FewestErrors
 
 _KERNELS = ("poly", "rbf", "laplacian", "hamming")
 _PICTURES = (".png", ".svg", ".pdf")
@@ -52,30 +52,59 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "label, target, class or y]",
 )
 @click.option("--positive", metavar="LABEL", help="Ask only about this label against the rest.")
-@click.option("--kernel", type=click.Choice(_KERNELS),
-              help="Ask about rules that bend: functions of the feature space of a kernel.")  # fmt: skip
+@click.option(
+    "--kernel",
+    type=click.Choice(_KERNELS),
+    help="Ask about rules that bend: functions of the feature space of a kernel.",
+)
 @click.option("--degree", type=click.IntRange(min=1), default=3, show_default=True, help="Of the kernel poly.")
 @click.option("--gamma", type=click.FloatRange(min=0.0, min_open=True), help="Of the kernel.  [default: 1 / columns]")
 @click.option("--coef0", type=click.FloatRange(min=0.0), default=1.0, show_default=True, help="Of the kernel poly.")
 @click.option("--no-intercept", is_flag=True, help="Only rules through 0: no constant besides the columns.")
-@click.option("--drop", metavar="COLUMN", multiple=True,
-              help="Leave a column out, such as one that counts the rows. May be repeated.")  # fmt: skip
+@click.option(
+    "--drop",
+    metavar="COLUMN",
+    multiple=True,
+    help="Leave a column out, such as one that counts the rows. May be repeated.",
+)
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing cells: empty, ?, NA, N/A, NaN, null.")
 @click.option("--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]")
 @click.option("--format", type=click.Choice(FORMATS), help="What the file holds.  [default: found out]")
 @click.option("--errors/--no-errors", default=True, show_default=True, help="Bound the errors of the best linear rule.")
-@click.option("--time-limit", metavar="SECONDS", type=click.FloatRange(min=0.0), default=10.0, show_default=True,
-              help="How long to sharpen that bound.")  # fmt: skip
+@click.option(
+    "--time-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.0),
+    default=10.0,
+    show_default=True,
+    help="How long to sharpen that bound.",
+)
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Check the proof by independent code.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
-@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), callback=_picture,
-              help="Draw it: .png, .svg or .pdf.")  # fmt: skip
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=_picture,
+    help="Draw it: .png, .svg or .pdf.",
+)
 @click.option("--exit-code", is_flag=True, help=f"Exit with {_INSEPARABLE}, not 0, if not separable.")
 def certify(
-    file: Path, positive: str | None, no_intercept: bool, errors: bool, time_limit: float,
-    verify: bool, as_json: bool, plot: Path | None, exit_code: bool, kernel: str | None, degree: int,
-    gamma: float | None, coef0: float, **reading: Any,
-) -> None:  # fmt: skip
+    file: Path,
+    positive: str | None,
+    no_intercept: bool,
+    errors: bool,
+    time_limit: float,
+    verify: bool,
+    as_json: bool,
+    plot: Path | None,
+    exit_code: bool,
+    kernel: str | None,
+    degree: int,
+    gamma: float | None,
+    coef0: float,
+    **reading: Any,
+) -> None:
     """Is a table linearly separable? The verdict comes with its proof.
 
     FILE is whatever `novikoff learn` reads: CSV, TSV, Parquet, Arrow, JSON lines, svmlight, Vowpal Wabbit's text, plain
@@ -107,7 +136,7 @@ def certify(
         _verify(table, found)
     fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found and not bent else None
     if as_json:
-        from novikoff.cli.proofs import as_text
+        from novikoff.cli.certify_json import as_text
 
         click.echo(as_text(str(file), table, found, fewest, verify))
     else:
@@ -130,9 +159,9 @@ def _label(wanted: str, table: Table) -> Any:
     """The label that a person has typed."""
     import difflib
 
-    from novikoff.cli.words import listed
+    from novikoff.cli.certify_report import listed
     from novikoff.errors import DataError
-    from novikoff.labels import encode
+    from novikoff.inputs.labels import encode
 
     labels = encode(table.y)[0].tolist()
     for label in labels:
@@ -153,18 +182,20 @@ def _as_float(text: str) -> float | None:
 
 def _require_classes(table: Table, positive: Any, plot: Path | None) -> None:
     from novikoff.errors import DataError
-    from novikoff.labels import encode
+    from novikoff.inputs.labels import encode
 
     count = len(encode(table.y)[0])
     if positive is None and count > _MOST_LABELS:
-        raise DataError(f"Found {count:,} different labels in {len(table.y):,} rows, more than {_MOST_LABELS}: name "
-                        "the column of the labels with --target, or ask about one label with --positive.")  # fmt: skip
+        raise DataError(
+            f"Found {count:,} different labels in {len(table.y):,} rows, more than {_MOST_LABELS}: name "
+            "the column of the labels with --target, or ask about one label with --positive."
+        )
     if positive is None and count > 2 and plot is not None:
         raise DataError(f"A picture shows one question, and {count} labels make many: choose one with --positive.")
 
 
 def _require_matplotlib(plot: Path) -> None:
-    from novikoff.files import require_writable
+    from novikoff.system.atomic_files import require_writable
 
     if find_spec("matplotlib") is None:
         raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
@@ -177,7 +208,7 @@ def _decide(table: Table, fit_intercept: bool, positive: Any) -> Certificate | V
     """What nk.certify answers, saying which of many questions it has come to."""
     from itertools import combinations
 
-    from novikoff.labels import encode
+    from novikoff.inputs.labels import encode
     from novikoff.theory.certificates import Question, Verdicts
     from novikoff.theory.separability import certify, certify_signs, read_data
 
@@ -230,15 +261,18 @@ def _fewest_errors(table: Table, found: Certificate | Verdicts, time_limit: floa
 
     if not isinstance(found, Certificate):
         return None
-    from novikoff.theory.fewest import fewest_errors
+    from novikoff.theory.fewest_errors import fewest_errors
 
     question, what = found.question, f"Looking for the fewest errors, {time_limit:g} s or until Ctrl-C"
     with _counting_down(what, time_limit) as update:
         fewest = fewest_errors(
-            table.X, table.y, fit_intercept=question.fit_intercept,
-            positive=question.positive if question.one_against_rest else None, time_limit=time_limit,
+            table.X,
+            table.y,
+            fit_intercept=question.fit_intercept,
+            positive=question.positive if question.one_against_rest else None,
+            time_limit=time_limit,
             progress=lambda lower, upper: update(f"{what}: between {lower:,} and {upper:,}"),
-        )  # fmt: skip
+        )
     if verify:
         with _waiting("Checking these bounds in exact arithmetic"):
             fewest.verify(table.X, table.y)
@@ -250,7 +284,7 @@ def _print(
 ) -> None:
     from rich.console import Console
 
-    from novikoff.cli.words import Report
+    from novikoff.cli.certify_report import Report
     from novikoff.theory.certificates import Certificate
 
     report = Report(Console(highlight=False), table)
@@ -268,8 +302,8 @@ def _print(
 def _draw(plot: Path, table: Table, found: Any) -> None:
     import io
 
-    from novikoff.files import write_whole
     from novikoff.plots import PlaneDisplay
+    from novikoff.system.atomic_files import write_whole
 
     figure = PlaneDisplay.from_certificate(found, table.X, table.y, feature_names=table.names).figure_
     content = io.BytesIO()

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.interrupting import Interrupted
+from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.options import feature_options, files_argument, reading, reading_options, rejects_option
-from novikoff.cli.printing import print_table
+from novikoff.cli.tables import print_table
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from novikoff.estimators.neighbours import Neighbour
-    from novikoff.rows import Rows
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.estimators.baselines import Neighbour
+    from novikoff.inputs.rows import Rows
 
 _EPILOG = """\b
 Examples:
@@ -31,10 +31,21 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @files_argument
-@click.option("--test", "test_files", metavar="FILE", multiple=True, type=click.Path(),
-              help="Rows to count the errors on. May be repeated.  [default: a share of FILES]")  # fmt: skip
-@click.option("--validation", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.2,
-              show_default=True, help="The share of rows to hold out where there is no --test.")  # fmt: skip
+@click.option(
+    "--test",
+    "test_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Rows to count the errors on. May be repeated.  [default: a share of FILES]",
+)
+@click.option(
+    "--validation",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="The share of rows to hold out where there is no --test.",
+)
 @click.option("--passes", type=click.IntRange(1), default=5, show_default=True, help="Of the perceptrons.")
 @feature_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of shuffling.")
@@ -42,10 +53,19 @@ Examples:
 @rejects_option
 @reading_options
 def compare(
-    files: list[str], test_files: tuple[str, ...], validation: float, passes: int, seed: int, as_json: bool,
-    rejects: Path | None, no_scale: bool, hash_bits: int, ngrams: tuple[int, int], char_ngrams: tuple[int, int],
+    files: list[str],
+    test_files: tuple[str, ...],
+    validation: float,
+    passes: int,
+    seed: int,
+    as_json: bool,
+    rejects: Path | None,
+    no_scale: bool,
+    hash_bits: int,
+    ngrams: tuple[int, int],
+    char_ngrams: tuple[int, int],
     **options: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Set perceptrons beside their neighbours.
 
     Perceptrons, hinge and logistic loss by stochastic gradient descent, and scikit-learn's logistic regression, naive
@@ -54,7 +74,7 @@ def compare(
     learning, and the size of the model. None is tuned: `novikoff select` chooses among perceptrons.
     """
     from novikoff.cli.holding import Held, split, warn_of_unknown
-    from novikoff.encoding import Features
+    from novikoff.data.encoding import Features
 
     given = reading(options)
     held = Held.read(files, given, rejects)
@@ -83,8 +103,8 @@ def _encoded(
     import numpy as np
 
     from novikoff.cli.tested import shown
-    from novikoff.online import encoding_for
-    from novikoff.rows import Rows
+    from novikoff.inputs.rows import Rows
+    from novikoff.streaming.model import encoding_for
 
     encoding = encoding_for(train[0], features)
     for block in train:
@@ -108,8 +128,8 @@ def _compared(train: tuple[Rows, np.ndarray], test: tuple[Rows, np.ndarray], pas
     from rich.console import Console
     from rich.progress import Progress
 
-    from novikoff.estimators.neighbours import compare as compared
-    from novikoff.estimators.neighbours import neighbours
+    from novikoff.estimators.baselines import compare as compared
+    from novikoff.estimators.baselines import neighbours
 
     total = len(neighbours(False, passes, seed))
     found = []
@@ -127,10 +147,22 @@ def _report(found: list[Neighbour], n_train: int) -> None:
         share = each.errors / each.rows
         spread = math.sqrt(share * (1.0 - share) / each.rows)
         note = "" if each.is_done else "not converged"
-        rows.append([each.name, each.by, each.errors, f"{share:.2%} ± {spread:.2%}", f"{each.seconds:.3f} s",
-                     _bytes(each.size), note])  # fmt: skip
-    print_table(f"Learned from {n_train:,} rows, tried on {found[0].rows:,}",
-                ["model", "by", "errors", "share", "learning", "size", ""], rows)  # fmt: skip
+        rows.append(
+            [
+                each.name,
+                each.by,
+                each.errors,
+                f"{share:.2%} ± {spread:.2%}",
+                f"{each.seconds:.3f} s",
+                _bytes(each.size),
+                note,
+            ]
+        )
+    print_table(
+        f"Learned from {n_train:,} rows, tried on {found[0].rows:,}",
+        ["model", "by", "errors", "share", "learning", "size", ""],
+        rows,
+    )
 
 
 def _bytes(size: float) -> str:

@@ -11,10 +11,10 @@ from novikoff.cli.options import files_argument, reading, reading_options
 from novikoff.cli.progress import Gauge, progress
 
 if TYPE_CHECKING:
-    from novikoff.streams.block import Block
-    from novikoff.writing import Converted
+    from novikoff.data.formats.block import Block
+    from novikoff.data.writing import Converted
 
-# The same as in novikoff.writing, which loads too much for --help.
+# The same as in novikoff.data.writing, which loads too much for --help.
 _FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw", "text")
 _SHOWN = 20  # labels
 
@@ -58,26 +58,39 @@ Examples:
 @click.command(epilog=_EPILOG)
 @files_argument
 @click.argument("output", type=click.Path(allow_dash=True))
-@click.option("--to", metavar="FORMAT", type=click.Choice(_FORMATS),
-              help=f"What to write: {', '.join(_FORMATS)}.  [default: by the extension]")  # fmt: skip
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    type=click.Choice(_FORMATS),
+    help=f"What to write: {', '.join(_FORMATS)}.  [default: by the extension]",
+)
 @click.option("--label", metavar="NAME", help="Name of the labels in OUTPUT.  [default: that in FILES, else label]")
 @click.option("--no-labels", is_flag=True, help="FILES have no labels: every column is just a column.")
-@click.option("--rejects", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where --bad-rows skip puts the rows it left out.  [default: OUTPUT.rejects]")  # fmt: skip
+@click.option(
+    "--rejects",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where --bad-rows skip puts the rows it left out.  [default: OUTPUT.rejects]",
+)
 @reading_options
 def convert(
-    files: list[str], output: str, to: str | None, label: str | None, no_labels: bool, rejects: Path | None,
+    files: list[str],
+    output: str,
+    to: str | None,
+    label: str | None,
+    no_labels: bool,
+    rejects: Path | None,
     **options: Any,
-) -> None:  # fmt: skip
+) -> None:
     """Write rows in another format.
 
     FILES are read as `novikoff learn` reads them, block by block, and written to OUTPUT, which is replaced whole, or
     not at all if anything goes wrong. - is the standard input or output.
     """
-    from novikoff.cli.reading import LeftOut
+    from novikoff.cli.sources import LeftOut
+    from novikoff.data.writing import convert as write
+    from novikoff.data.writing import format_of
     from novikoff.errors import DataError
-    from novikoff.writing import convert as write
-    from novikoff.writing import format_of
 
     if no_labels and options["target"] is not None:
         raise click.UsageError("--target names a column of labels, and --no-labels says that there is none.")

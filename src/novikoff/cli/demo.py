@@ -17,7 +17,7 @@ import click
 if TYPE_CHECKING:
     import numpy as np
 
-    from novikoff.ledger import Ledger
+    from novikoff.perceptron.ledger import Ledger
 
 _TRAIN = 1297  # of 1,797 digits; the other 500 are the test set
 _BETA = 1000.0  # the margin that the margin rule insists on: enough for nearly half of the best one
@@ -51,7 +51,7 @@ def demo(path: Path) -> None:
 
     Then it goes on until a whole pass is clean, and compares the hypotheses on the 500 digits it has not seen.
     """
-    from novikoff.estimators.samples import digits
+    from novikoff.estimators.datasets import digits
 
     names, X, y = digits()
     _write_csv(path, names, X, y)
@@ -179,7 +179,7 @@ def _compare(train: tuple[np.ndarray, np.ndarray], test: tuple[np.ndarray, np.nd
 
 def _write_csv(path: Path, names: list[str], X: np.ndarray, y: np.ndarray) -> None:
     from novikoff.errors import DataError
-    from novikoff.files import write_whole
+    from novikoff.system.atomic_files import write_whole
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

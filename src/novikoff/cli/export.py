@@ -31,7 +31,7 @@ says. With more than two classes each has a vector, and the highest score wins.
   text     small letters; "column:word word" and "column~chars" are how often they are there, for
            runs of "ngrams" words and "char_ngrams" characters. All known ones ("zero" lists those
            with weight 0) are multiplied by "text_length" and divided by the root of the sum of
-           their squares. The docstring of novikoff.exports.readable has the details
+           their squares. The docstring of novikoff.exports.json_coefficients has the details
 "features" is "table"; "index" (coef by svmlight's index), "array" (coef by column from 0) or
 "names" (Vowpal Wabbit's are namespace^name). Features that are not there weigh 0. If there is
 "hash_bits", names that came late share weights, and cannot be looked up.
@@ -61,8 +61,14 @@ def _format(output: str, to: str | None) -> str:
 
 @click.command(epilog=_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(allow_dash=True),
-              help="Where to write; - is the standard output.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Where to write; - is the standard output.",
+)
 @click.option("--to", type=click.Choice(["json", "onnx"]), help="What to write.  [default: by the extension]")
 def export(model: Path, output: str, to: str | None) -> None:
     """Write a model for other programs.
@@ -71,17 +77,19 @@ def export(model: Path, output: str, to: str | None) -> None:
     """
     format = _format(output, to)
     require_apart({"--output": output}, [model])
+    from novikoff.data.writing.outputs import opened_output
     from novikoff.errors import ModelFileError
     from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
-    from novikoff.loading import load
-    from novikoff.online import StreamModel
-    from novikoff.writing.outputs import opened_output
+    from novikoff.model_files.loading import load
+    from novikoff.streaming.model import StreamModel
 
     found = load(model)
     if not isinstance(found, (Perceptron, StreamModel)):
-        raise ModelFileError(f"{model} holds a {type(found).__name__}, which is no list of weights by feature; "
-                             "only models of Perceptron and of novikoff learn are exported.")  # fmt: skip
+        raise ModelFileError(
+            f"{model} holds a {type(found).__name__}, which is no list of weights by feature; "
+            "only models of Perceptron and of novikoff learn are exported."
+        )
     content = to_json(found).encode() if format == "json" else to_onnx(found).SerializeToString()
     with opened_output(output) as file:
         file.write(content)

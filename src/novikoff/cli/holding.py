@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.cli.progress import say, tell_of_compiling
-from novikoff.cli.reading import Columns, LeftOut
+from novikoff.cli.sources import Columns, LeftOut
 from novikoff.errors import DataError
-from novikoff.texts import listed, many
+from novikoff.formatting.phrases import counted, quoted_list
 
 if TYPE_CHECKING:
-    from novikoff.online import StreamModel
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.streaming.model import StreamModel
 
 __all__ = ["Held", "errors_of", "learned", "split", "warn_of_unknown"]
 
@@ -40,8 +40,10 @@ class Held:
         """There is something to choose between."""
         known = np.unique(self.labels).tolist()
         if len(known) < 2:
-            raise DataError(f"{self.blocks[0].source}: every row has the label {known[0]!r}: there is nothing to tell "
-                            "apart. Is this the column of the labels? --target names another.")  # fmt: skip
+            raise DataError(
+                f"{self.blocks[0].source}: every row has the label {known[0]!r}: there is nothing to tell "
+                "apart. Is this the column of the labels? --target names another."
+            )
 
     def warn_of_order(self) -> None:
         """Say so if the rows stand in an order that is bad to learn in."""
@@ -55,7 +57,7 @@ class Held:
     ) -> Held:
         """Read files to the end, saying what their columns were taken for. The labels of tables are in the column
         `target`, unless the options name another."""
-        from novikoff.streams.opening import open_stream
+        from novikoff.data.formats.opening import open_stream
 
         tell_of_compiling()
         left_out, columns, blocks = LeftOut(rejects), Columns(), []
@@ -84,7 +86,7 @@ def split(blocks: Sequence[Block], folds: int, share: float, seed: int) -> list[
     n = len(labels)
     if n < max(2, folds):
         times = f" {folds} times" if folds > 1 else ""
-        raise DataError(f"There are {many(n, 'row')}: too few to hold some of them out{times}.")
+        raise DataError(f"There are {counted(n, 'row')}: too few to hold some of them out{times}.")
     rng = np.random.default_rng(seed)
     drawn = rng.permutation(n)
     drawn = drawn[np.argsort(labels[drawn], kind="stable")]  # label by label, every part takes its share of each
@@ -129,5 +131,7 @@ def errors_of(model: StreamModel, blocks: Iterable[Block]) -> tuple[int, int]:
 def warn_of_unknown(labels: Sequence[Any]) -> None:
     """Say that test rows have labels that no row to learn from had."""
     if labels:
-        say(f"The test rows have labels that the others do not: {listed(list(map(str, labels)))}. Each of "
-            "these rows counts as an error.")  # fmt: skip
+        say(
+            f"The test rows have labels that the others do not: {quoted_list(list(map(str, labels)))}. Each of "
+            "these rows counts as an error."
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from novikoff.online import StreamModel
+    from novikoff.streaming.model import StreamModel
 
 _MANY, _LONG = 40, 40  # labels that are shown, and characters of each
 
@@ -24,8 +24,8 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
     How MODEL learns, its account of mistakes, and its heaviest features by name; of a model saved in Python what its
     kind has of these. Taggers have `novikoff tag inspect`.
     """
-    from novikoff.loading import load
-    from novikoff.online import StreamModel
+    from novikoff.model_files.loading import load
+    from novikoff.streaming.model import StreamModel
 
     found = load(model)
     if isinstance(found, StreamModel):
@@ -65,11 +65,14 @@ def _heaviest(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, f
 
 def _words(model: StreamModel, top: int) -> str:
     facts = _facts(model, top)
-    lines = [f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
-             f"labels: {_listed(facts['labels'])}",
-             f"features: {facts['features']:,}",
-             *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
-             "", repr(model.ledger)]  # fmt: skip
+    lines = [
+        f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
+        f"labels: {_listed(facts['labels'])}",
+        f"features: {facts['features']:,}",
+        *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
+        "",
+        repr(model.ledger),
+    ]
     for label, weights in _heaviest(model, top):
         lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
     return "\n".join(lines)
@@ -83,9 +86,13 @@ def _facts_of_estimator(found: Any, top: int, path: Path) -> dict[str, Any]:
     if isinstance(found, SequenceTagger):
         raise click.ClickException(f"{path} holds a tagger. To inspect it: novikoff tag inspect {path}")
     labels = shown(found.classes_.tolist()) if hasattr(found, "classes_") else []
-    facts = {"type": type(found).__name__, "parameters": {k: str(v) for k, v in found.get_params(deep=False).items()},
-             "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
-             "passes": getattr(found, "n_iter_", None), "converged": getattr(found, "converged_", None)}  # fmt: skip
+    facts = {
+        "type": type(found).__name__,
+        "parameters": {k: str(v) for k, v in found.get_params(deep=False).items()},
+        "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
+        "passes": getattr(found, "n_iter_", None),
+        "converged": getattr(found, "converged_", None),
+    }
     if hasattr(found, "support_"):
         facts["support_vectors"] = len(found.support_)
     ledger = getattr(found, "ledger_", None)

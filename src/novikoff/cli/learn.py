@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.interrupting import Interrupted, InterruptedBetween, Remembering, without
+from novikoff.cli.interrupts import Interrupted, InterruptedBetween, Remembering, without
 from novikoff.cli.options import (
     HYPOTHESES,
     RULES,
@@ -25,13 +25,13 @@ from novikoff.cli.options import (
     require_writable,
 )
 from novikoff.cli.progress import Gauge, Lines, progress, say
-from novikoff.cli.reading import Columns, LeftOut, open_for
+from novikoff.cli.sources import Columns, LeftOut, open_for
 from novikoff.errors import NovikoffError
-from novikoff.texts import many
+from novikoff.formatting.phrases import counted
 
 if TYPE_CHECKING:
-    from novikoff.online import StreamModel
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.streaming.model import StreamModel
 
 _EPILOG = """\b
 Examples:
@@ -51,28 +51,61 @@ _OF_THE_MODEL = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", 
 
 @click.command(cls=Remembering, epilog=_EPILOG)
 @files_argument
-@click.option("-o", "--output", required=True, metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where to write the model.")  # fmt: skip
-@click.option("--from", "start", metavar="MODEL", type=click.Path(path_type=Path),
-              help="Go on from this model; rule and hypothesis are its own.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="MODEL",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the model.",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="MODEL",
+    type=click.Path(path_type=Path),
+    help="Go on from this model; rule and hypothesis are its own.",
+)
 @click.option("--resume", is_flag=True, help="With --from: pass over the rows of these files that it has read.")
 @click.option("--rule", type=click.Choice(RULES), default="perceptron", show_default=True, help="How far to move.")
-@click.option("--hypothesis", type=click.Choice(HYPOTHESES), default="averaged",
-              show_default=True, help="Which weights answer.")  # fmt: skip
+@click.option(
+    "--hypothesis", type=click.Choice(HYPOTHESES), default="averaged", show_default=True, help="Which weights answer."
+)
 @click.option("--no-intercept", is_flag=True, help="No constant besides the columns.")
 @feature_options
 @click.option("--passes", type=click.IntRange(1), default=1, show_default=True, help="How often to read the files.")
-@click.option("--rejects", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where --bad-rows skip puts the rows it left out.  [default: MODEL.rejects]")  # fmt: skip
-@click.option("--checkpoint", metavar="TIME", type=Duration(), default="60s", show_default=True,
-              help="How often to write the model while learning: 90 or 90s, 5m, 2h.")  # fmt: skip
-@click.option("--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Draw the run in the end, as .png, .svg, .pdf or what else matplotlib can write.")  # fmt: skip
+@click.option(
+    "--rejects",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where --bad-rows skip puts the rows it left out.  [default: MODEL.rejects]",
+)
+@click.option(
+    "--checkpoint",
+    metavar="TIME",
+    type=Duration(),
+    default="60s",
+    show_default=True,
+    help="How often to write the model while learning: 90 or 90s, 5m, 2h.",
+)
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Draw the run in the end, as .png, .svg, .pdf or what else matplotlib can write.",
+)
 @reading_options
 def learn(
-    files: list[str], output: Path, start: Path | None, resume: bool, passes: int, rejects: Path | None,
-    checkpoint: float, plot: Path | None, **options: Any,
-) -> None:  # fmt: skip
+    files: list[str],
+    output: Path,
+    start: Path | None,
+    resume: bool,
+    passes: int,
+    rejects: Path | None,
+    checkpoint: float,
+    plot: Path | None,
+    **options: Any,
+) -> None:
     """Learn from files or a pipe.
 
     FILES are read in the order given, and the mistakes counted on the way. They are CSV or TSV, Parquet, Arrow, JSON
@@ -95,13 +128,18 @@ def learn(
     require_replaceable(output)
     model = _model(start, {name: options.pop(name) for name in _OF_THE_MODEL})
     if plot is not None:
-        from novikoff.cli.pictures import require_drawable
+        from novikoff.cli.ledger_plot import require_drawable
 
         require_drawable(plot, model.ledger)
     left_out = LeftOut(rejects, append=resume)
     gauge = Gauge(files, passes)
-    stop = _learn(model, _blocks(model, files, passes, resume, reading(options), gauge), gauge,
-                      _Keeper(model, output, checkpoint, left_out), left_out)  # fmt: skip
+    stop = _learn(
+        model,
+        _blocks(model, files, passes, resume, reading(options), gauge),
+        gauge,
+        _Keeper(model, output, checkpoint, left_out),
+        left_out,
+    )
     left_out.close()
     if stop is not None and model.encoding is None:
         raise Interrupted(f"Stopped before anything was learned; {output} was not written.")
@@ -120,9 +158,9 @@ def _stopped(stop: BaseException, output: Path, again: str) -> click.ClickExcept
 
 def _model(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """A new model, or the one to go on from, which has been chosen already."""
-    from novikoff.encoding import Features
-    from novikoff.learner import Learner
-    from novikoff.online import StreamModel
+    from novikoff.data.encoding import Features
+    from novikoff.perceptron.learner import Learner
+    from novikoff.streaming.model import StreamModel
 
     if start is not None:
         ctx = click.get_current_context()
@@ -220,12 +258,14 @@ def _finish(model: StreamModel, output: Path, plot: Path | None) -> None:
     if model.encoding is None:
         raise click.ClickException("There was nothing to learn from.")
     model.save(output)
-    click.echo(f"{output}: {many(len(model.labels), 'label')}, {many(model.n_features, 'feature')}.", err=True)
+    click.echo(f"{output}: {counted(len(model.labels), 'label')}, {counted(model.n_features, 'feature')}.", err=True)
     if len(model.labels) > max(100, model.ledger.examples // 2):
-        click.echo("Nearly every row has a label of its own. Is this the column of the labels? --target names another.",
-                   err=True)  # fmt: skip
+        click.echo(
+            "Nearly every row has a label of its own. Is this the column of the labels? --target names another.",
+            err=True,
+        )
     if plot is not None:
-        from novikoff.cli.pictures import draw_ledger
+        from novikoff.cli.ledger_plot import draw_ledger
 
         ledger = model.ledger
         title = f"{output.name}: {ledger.examples:,} examples, {ledger.error_rate:.2%} mistakes"

@@ -27,7 +27,7 @@ __all__ = [
     "require_writable",
 ]
 
-# The same as in novikoff.streams, which loads too much for --help.
+# The same as in novikoff.data.formats, which loads too much for --help.
 FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
 KINDS = ("number", "word", "text")
 RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
@@ -60,8 +60,10 @@ def _types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     for word in ",".join(values).split(",") if values else ():
         column, _, kind = word.rpartition("=")
         if not column or kind not in KINDS:
-            raise click.BadParameter(f"expected COLUMN=KIND with a kind of {', '.join(KINDS)}, found {word!r}. "
-                                     "For example: --types age=number,zip=word")  # fmt: skip
+            raise click.BadParameter(
+                f"expected COLUMN=KIND with a kind of {', '.join(KINDS)}, found {word!r}. "
+                "For example: --types age=number,zip=word"
+            )
         found[column] = kind
     return found or None
 
@@ -81,8 +83,9 @@ class Duration(click.ParamType):
         """The number of seconds, above 0."""
         match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", str(value).strip(), re.ASCII)
         if not match or not float(match[1]):
-            self.fail(f"{value!r} is no time above 0. Write 90 or 90s for seconds, 5m for minutes, 2h for hours.",
-                      param, ctx)  # fmt: skip
+            self.fail(
+                f"{value!r} is no time above 0. Write 90 or 90s for seconds, 5m for minutes, 2h for hours.", param, ctx
+            )
         return float(match[1]) * self._SECONDS[match[2]]
 
 
@@ -107,13 +110,28 @@ class Range(click.ParamType):
 
 _FEATURES = (
     click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised."),
-    click.option("--hash-bits", type=click.IntRange(1, 28), default=20, show_default=True,
-                 help="The first 2^BITS names have a weight each; later ones share these."),
-    click.option("--ngrams", type=Range(), default="1-2", show_default=True,
-                 help="How many words of a text make a feature; 0 for none."),
-    click.option("--char-ngrams", type=Range(), default="3-4", show_default=True,
-                 help="How many characters of a text make a feature; 0 for none."),
-)  # fmt: skip
+    click.option(
+        "--hash-bits",
+        type=click.IntRange(1, 28),
+        default=20,
+        show_default=True,
+        help="The first 2^BITS names have a weight each; later ones share these.",
+    ),
+    click.option(
+        "--ngrams",
+        type=Range(),
+        default="1-2",
+        show_default=True,
+        help="How many words of a text make a feature; 0 for none.",
+    ),
+    click.option(
+        "--char-ngrams",
+        type=Range(),
+        default="3-4",
+        show_default=True,
+        help="How many characters of a text make a feature; 0 for none.",
+    ),
+)
 
 
 def feature_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -131,19 +149,33 @@ def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _OPTIONS = (
-    click.option("--target", metavar="COLUMN",
-                 help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines label, "
-                 "target, class or y]"),
+    click.option(
+        "--target",
+        metavar="COLUMN",
+        help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines label, "
+        "target, class or y]",
+    ),
     click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out. May be repeated."),
-    click.option("--types", metavar="COLUMN=KIND,...", multiple=True, callback=_types,
-                 help="What columns hold, where the first rows mislead: number, word (one feature for each value) or "
-                 "text (features for the words in it). May be repeated.  [default: found out]"),
-    click.option("--header/--no-header", default=None,
-                 help="Does the first line name the columns?  [default: found out]"),
+    click.option(
+        "--types",
+        metavar="COLUMN=KIND,...",
+        multiple=True,
+        callback=_types,
+        help="What columns hold, where the first rows mislead: number, word (one feature for each value) or "
+        "text (features for the words in it). May be repeated.  [default: found out]",
+    ),
+    click.option(
+        "--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]"
+    ),
     click.option("--format", type=click.Choice(FORMATS), help="What the files hold.  [default: found out]"),
-    click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
-                 help="What to do with a row that cannot be read."),
-)  # fmt: skip
+    click.option(
+        "--bad-rows",
+        type=click.Choice(["stop", "skip"]),
+        default="stop",
+        show_default=True,
+        help="What to do with a row that cannot be read.",
+    ),
+)
 
 
 def require_apart(outputs: Mapping[str, Any], inputs: Iterable[Any]) -> None:
@@ -179,11 +211,11 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
 
 def require_writable(output: Path) -> None:
     """Raise an error before the work begins if its result could not be written: no folder, a read-only file."""
-    from novikoff import files
+    from novikoff.system import atomic_files
 
     if not os.path.isdir(os.path.dirname(os.path.realpath(output))):
         raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
-    files.require_writable(output)
+    atomic_files.require_writable(output)
 
 
 def require_replaceable(output: Path) -> None:

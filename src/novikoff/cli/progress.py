@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from novikoff.ledger import Ledger
-    from novikoff.streams.sources import Source
+    from novikoff.data.formats.sources import Source
+    from novikoff.perceptron.ledger import Ledger
 
 __all__ = ["Gauge", "Lines", "progress", "say", "tell_of_compiling"]
 
@@ -27,7 +27,7 @@ def say(words: str) -> None:
 def tell_of_compiling() -> None:
     """Have it said, on a terminal, why the first run takes some seconds longer than others."""
     if sys.stderr.isatty():
-        from novikoff._jit import before_compiling
+        from novikoff._compiled import before_compiling
 
         before_compiling(lambda: say("Compiling for this machine: some seconds, once."))
 
@@ -48,8 +48,10 @@ class Lines:
         since = (ledger.mistakes - self.mistakes) / max(1, ledger.examples - self.examples)
         self.examples, self.mistakes = ledger.examples, ledger.mistakes
         self.shown = ledger.examples
-        say(f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
-            f"{ledger.norm:>10.4g}")  # fmt: skip
+        say(
+            f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
+            f"{ledger.norm:>10.4g}"
+        )
 
     def end(self, ledger: Ledger) -> None:
         """The last line, and how fast it went."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.interrupting import Interrupted
+from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.options import (
     HYPOTHESES,
     RULES,
@@ -23,15 +23,15 @@ from novikoff.cli.options import (
     require_apart,
     require_writable,
 )
-from novikoff.cli.printing import print_table
 from novikoff.cli.progress import say
-from novikoff.texts import many
+from novikoff.cli.tables import print_table
+from novikoff.formatting.phrases import counted
 
 if TYPE_CHECKING:
     from novikoff.cli.holding import Held
-    from novikoff.online import StreamModel
-    from novikoff.selection import Selection, Trial
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.selection.choosing import Selection, Trial
+    from novikoff.streaming.model import StreamModel
 
 _EPILOG = """\b
 Examples:
@@ -66,8 +66,10 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     for text in values:
         name, equals, listed = text.partition("=")
         if name not in _KINDS or not equals or not listed:
-            raise click.BadParameter(f"expected NAME=VALUE,VALUE,... with a name of {', '.join(_KINDS)}; found "
-                                     f"{text!r}. For example: --grid passes=1,5,10")  # fmt: skip
+            raise click.BadParameter(
+                f"expected NAME=VALUE,VALUE,... with a name of {', '.join(_KINDS)}; found "
+                f"{text!r}. For example: --grid passes=1,5,10"
+            )
         read = [_KINDS[name].convert(word, param, ctx) for word in listed.split(",")]
         found[name] = list(dict.fromkeys([*found.get(name, []), *read]))
     return found or _DEFAULT_GRID
@@ -75,25 +77,56 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 
 @click.command(epilog=_EPILOG)
 @files_argument
-@click.option("-o", "--output", required=True, metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where to write the winner, which has then learned from all rows.")  # fmt: skip
-@click.option("--grid", metavar="NAME=VALUE,...", multiple=True, callback=_grid,
-              help="What to try; all combinations are. Names: " + ", ".join(_KINDS) + ".  [default: "
-              "rule=perceptron,passive-aggressive-I, hypothesis=last,averaged, passes=1,5]")  # fmt: skip
-@click.option("--validation", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.2,
-              show_default=True, help="The share of rows to hold out.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="MODEL",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the winner, which has then learned from all rows.",
+)
+@click.option(
+    "--grid",
+    metavar="NAME=VALUE,...",
+    multiple=True,
+    callback=_grid,
+    help="What to try; all combinations are. Names: " + ", ".join(_KINDS) + ".  [default: "
+    "rule=perceptron,passive-aggressive-I, hypothesis=last,averaged, passes=1,5]",
+)
+@click.option(
+    "--validation",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=0.2,
+    show_default=True,
+    help="The share of rows to hold out.",
+)
 @click.option("--cv", type=click.IntRange(2), help="Cross-validate in so many folds instead.")
-@click.option("--test", "test_files", metavar="FILE", multiple=True, type=click.Path(),
-              help="Rows to report the error of the winner on, once. May be repeated.")  # fmt: skip
+@click.option(
+    "--test",
+    "test_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Rows to report the error of the winner on, once. May be repeated.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many candidates at once.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @rejects_option
 @reading_options
 def select(
-    files: list[str], output: Path, grid: dict[str, list[Any]], validation: float, cv: int | None,
-    test_files: tuple[str, ...], seed: int, jobs: int, as_json: bool, rejects: Path | None, **options: Any,
-) -> None:  # fmt: skip
+    files: list[str],
+    output: Path,
+    grid: dict[str, list[Any]],
+    validation: float,
+    cv: int | None,
+    test_files: tuple[str, ...],
+    seed: int,
+    jobs: int,
+    as_json: bool,
+    rejects: Path | None,
+    **options: Any,
+) -> None:
     """Choose how to learn from files.
 
     Every combination in the grid learns from most rows of FILES and is tried on the others. The one with the fewest
@@ -135,7 +168,7 @@ def select(
 
 def _read_tests(files: tuple[str, ...], held: Held, options: dict[str, Any]) -> list[Block]:
     """The rows to test on, to the last: what is wrong with them is said now rather than after all candidates."""
-    from novikoff.cli.reading import open_for
+    from novikoff.cli.sources import open_for
 
     if not files:
         return []
@@ -159,7 +192,7 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
     from rich.progress import Progress
 
     from novikoff.cli.holding import errors_of
-    from novikoff.selection import choose
+    from novikoff.selection.choosing import choose
 
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     few = [splits[0][0][0][:2]]
@@ -167,14 +200,18 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
         errors_of(_taught({"hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
-        return choose(candidates, _attempt(splits), n_jobs=jobs,
-                      after_each=lambda done, of, trial: bar.update(task, completed=done))  # fmt: skip
+        return choose(
+            candidates,
+            _attempt(splits),
+            n_jobs=jobs,
+            after_each=lambda done, of, trial: bar.update(task, completed=done),
+        )
 
 
 def _attempt(splits: list[Any]) -> Callable[[Candidate], Trial]:
     """What is done with each candidate."""
     from novikoff.cli.holding import errors_of, learned
-    from novikoff.selection import Trial, size_of, spread_of
+    from novikoff.selection.choosing import Trial, size_of, spread_of
 
     def attempt(candidate: Candidate) -> Trial:
         import numpy as np
@@ -196,12 +233,15 @@ def _attempt(splits: list[Any]) -> Callable[[Candidate], Trial]:
 
 def _new(candidate: Candidate) -> StreamModel:
     """A model that has learned nothing, as a candidate says."""
-    from novikoff.encoding import Features
-    from novikoff.learner import Learner
-    from novikoff.online import StreamModel
+    from novikoff.data.encoding import Features
+    from novikoff.perceptron.learner import Learner
+    from novikoff.streaming.model import StreamModel
 
-    learner = Learner(candidate.get("rule", "perceptron"), candidate.get("hypothesis", "averaged"),
-                      fit_intercept=candidate.get("intercept", True))  # fmt: skip
+    learner = Learner(
+        candidate.get("rule", "perceptron"),
+        candidate.get("hypothesis", "averaged"),
+        fit_intercept=candidate.get("intercept", True),
+    )
     names = {"scale": "scale", "hash-bits": "hash_bits", "ngrams": "ngrams", "char-ngrams": "char_ngrams"}
     return StreamModel(learner, Features(**{own: candidate[name] for name, own in names.items() if name in candidate}))
 
@@ -234,7 +274,7 @@ def _shown(value: Any) -> str:
 
 
 def _facts(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, int] | None) -> dict[str, Any]:
-    from novikoff.selection import ranking
+    from novikoff.selection.choosing import ranking
 
     def plain(candidate: Candidate) -> dict[str, str]:
         return {name: _shown(value) for name, value in candidate.items()}
@@ -262,7 +302,7 @@ def _facts(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, 
 
 
 def _report(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, int] | None, output: Path) -> None:
-    from novikoff.selection import ranking
+    from novikoff.selection.choosing import ranking
 
     names = list(found.trials[0].parameters)
     rows: list[list[Any]] = []
@@ -273,7 +313,7 @@ def _report(found: Selection, held: Held, splits: list[Any], outcome: tuple[int,
         rows.append([*own, *(figures if not trial.trouble else ["–", "–", "–"]), "← best" if not rows else ""])
     how = f"{len(splits)} folds" if len(splits) > 1 else f"{sum(map(len, splits[0][1])):,} rows held out"
     print_table(
-        f"{many(len(rows), 'candidate')}, tried on {how}", [*names, "error", "on its own rows", "learning", ""], rows
+        f"{counted(len(rows), 'candidate')}, tried on {how}", [*names, "error", "on its own rows", "learning", ""], rows
     )
     for trial in found.trials:
         if trial.trouble:

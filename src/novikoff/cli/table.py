@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.encoding import MARK, NameEncoding, Vocabulary
+from novikoff.data.encoding import MARK, NameEncoding, Vocabulary
+from novikoff.data.formats.block import Block, Reject, SparseBlock, TableBlock, Texts, Words
+from novikoff.data.formats.opening import open_stream
+from novikoff.data.formats.text import ProseReader
 from novikoff.errors import DataError
-from novikoff.streams.block import Block, Reject, SparseBlock, TableBlock, Texts, Words
-from novikoff.streams.opening import open_stream
-from novikoff.streams.prose import ProseReader
-from novikoff.texts import many
+from novikoff.formatting.phrases import counted
 
 __all__ = ["Column", "Table", "read_table"]
 
@@ -93,8 +93,10 @@ def read_table(file: str, *, drop_missing: bool = False, **reading: Any) -> Tabl
     """
     with open_stream(file, bad_rows="skip", **reading) as reader:
         if isinstance(reader, ProseReader):
-            raise DataError(f"{reader.name}: lines of label<TAB>text have no columns to look at. `novikoff learn` "
-                            "makes features of the words in them.")  # fmt: skip
+            raise DataError(
+                f"{reader.name}: lines of label<TAB>text have no columns to look at. `novikoff learn` "
+                "makes features of the words in them."
+            )
         name, blocks = reader.name, list(reader)
         target, names = getattr(reader, "target_name", None), getattr(reader, "names", ())
     rejects = [reject for block in blocks for reject in block.rejects]
@@ -135,8 +137,10 @@ def _of_features(name: str, whole: Table, blocks: Sequence[Block]) -> Table:
 
 def _numbered(blocks: Sequence[Any]) -> tuple[sp.csr_array, Callable[[int], str]]:
     width = max(block.rows.shape[1] for block in blocks)
-    wide = [sp.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], width))
-            for own in (block.rows for block in blocks)]  # fmt: skip
+    wide = [
+        sp.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], width))
+        for own in (block.rows for block in blocks)
+    ]
     return sp.vstack(wide, format="csr"), lambda j: f"feature {j}"
 
 
@@ -157,18 +161,24 @@ class _Cells:
     ) -> None:
         self.name, self.names, self.whole, self.n_left_out = name, list(names), whole, n_left_out
         self.notes: list[str] = []
-        self.parts = {column: self._joined(column, [block.columns.get(column) for block in blocks], blocks)
-                      for column in dict.fromkeys(own for block in blocks for own in block.columns)}  # fmt: skip
+        self.parts = {
+            column: self._joined(column, [block.columns.get(column) for block in blocks], blocks)
+            for column in dict.fromkeys(own for block in blocks for own in block.columns)
+        }
 
     def _joined(self, column: str, parts: Sequence[Any], blocks: Sequence[TableBlock]) -> np.ndarray:
         """All cells of a column: doubles, NaN where one is missing; or words, None where one is."""
-        found = [part if part is not None else np.full(len(block), np.nan)
-                 for part, block in zip(parts, blocks, strict=True)]  # fmt: skip
+        found = [
+            part if part is not None else np.full(len(block), np.nan) for part, block in zip(parts, blocks, strict=True)
+        ]
         if all(isinstance(part, np.ndarray) for part in found):
             return np.concatenate(found)
         cells = np.empty(sum(map(len, found)), object)
-        cells[:] = [cell for part in found for cell in (part.tolist() if isinstance(part, (Words, Texts)) else
-                                                          [None] * len(part))]  # fmt: skip
+        cells[:] = [
+            cell
+            for part in found
+            for cell in (part.tolist() if isinstance(part, (Words, Texts)) else [None] * len(part))
+        ]
         return cells
 
     def table(self, drop_missing: bool) -> Table:
@@ -185,9 +195,15 @@ class _Cells:
         firsts = np.cumsum([0, *(len(own) or 1 for own in values)])
         columns = tuple(map(Column, parts, firsts.tolist(), values))
         self._require_names(columns)
-        return replace(self.whole, X=_matrix(list(parts.values()), columns, int(firsts[-1])), y=self.whole.y[kept],
-                       columns=columns, lines=self.whole.lines[kept], numbers=self.whole.numbers[kept],
-                       notes=tuple(self.notes))  # fmt: skip
+        return replace(
+            self.whole,
+            X=_matrix(list(parts.values()), columns, int(firsts[-1])),
+            y=self.whole.y[kept],
+            columns=columns,
+            lines=self.whole.lines[kept],
+            numbers=self.whole.numbers[kept],
+            notes=tuple(self.notes),
+        )
 
     def _leave_out_empty_columns(self) -> None:
         for name in [name for name, cells in self.parts.items() if _is_missing(cells).all()]:
@@ -205,13 +221,15 @@ class _Cells:
             row = int(np.argmax(gaps.any(axis=0)))
             name = list(self.parts)[int(np.argmax(gaps[:, row]))]
             place = f"{self.name}:{self.whole.lines[row]}:{self.names.index(name) + 1}"
-            raise DataError(f"{place}: {name!r} is missing; cells are missing in "
-                            f"{many(missing, 'row')}. Leave these rows out with --drop-missing, or a column with "
-                            "--drop.")  # fmt: skip
+            raise DataError(
+                f"{place}: {name!r} is missing; cells are missing in "
+                f"{counted(missing, 'row')}. Leave these rows out with --drop-missing, or a column with "
+                "--drop."
+            )
         if not len(kept):
             raise DataError(f"{self.name}: every row has a missing cell. Leave columns out with --drop.")
         if missing:
-            self.notes.append(f"{many(missing, 'row')} with missing cells left out.")
+            self.notes.append(f"{counted(missing, 'row')} with missing cells left out.")
         return kept
 
     def _require_names(self, columns: Sequence[Column]) -> None:
@@ -222,14 +240,17 @@ class _Cells:
         made = [name for column in columns if column.values for name in column.names]
         if made:
             words = sum(1 for column in columns if column.values)
-            self.notes.append(f"{many(words, 'column')} of words became {many(len(made), 'column')} of 0 and 1, "
-                              f"such as {made[0]!r}.")  # fmt: skip
+            self.notes.append(
+                f"{counted(words, 'column')} of words became {counted(len(made), 'column')} of 0 and 1, "
+                f"such as {made[0]!r}."
+            )
 
     def _require_few(self, name: str, cells: np.ndarray, remedy: str) -> None:
         values = len(set(cells.tolist()))
         if values > max(_WORDS, len(cells) // 2):
-            raise DataError(f"{self.name}: column {name!r} holds text, {values:,} different values in {len(cells):,} "
-                            f"rows: {remedy}")  # fmt: skip
+            raise DataError(
+                f"{self.name}: column {name!r} holds text, {values:,} different values in {len(cells):,} rows: {remedy}"
+            )
 
 
 def _is_missing(cells: np.ndarray) -> np.ndarray:

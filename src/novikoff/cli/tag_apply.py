@@ -10,11 +10,11 @@ import click
 
 from novikoff.cli.options import require_apart
 from novikoff.cli.tag_files import format_option, load_tagger, model_argument
-from novikoff.cli.tag_reading import names_in, settle_format
+from novikoff.cli.tag_sniffing import names_in, settle_format
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
-    from novikoff.structured.columns import Read, SentenceFile
+    from novikoff.structured.sentence_files import Read, SentenceFile
 
 __all__ = ["apply"]
 
@@ -22,10 +22,18 @@ __all__ = ["apply"]
 @click.command()
 @model_argument
 @click.argument("files", nargs=-1)
-@click.option("-o", "--output", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where to write them.  [default: the standard output]")  # fmt: skip
-@click.option("--column", metavar="NAME", help="Where CoNLL-U gets the tags.  [default: where the tagger had them when "
-              "it learned, or upos]")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write them.  [default: the standard output]",
+)
+@click.option(
+    "--column",
+    metavar="NAME",
+    help="Where CoNLL-U gets the tags.  [default: where the tagger had them when it learned, or upos]",
+)
 @format_option
 def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str | None, format: str | None) -> None:
     """Tag the sentences of files or a pipe.
@@ -38,7 +46,7 @@ def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str 
     the columns of the files that the tagger has learned from, with or without their tags; otherwise they are text.
     Where both may be, it says which. A tagger that needs more than words refuses text.
     """
-    from novikoff.files import opened_whole
+    from novikoff.system.atomic_files import opened_whole
 
     require_apart({"--output": output}, [model, *files])
     texts = _tagged(load_tagger(model, "predict"), files or ("-",), column, format)
@@ -53,7 +61,7 @@ def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str 
 
 def _tagged(tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None) -> Iterator[str]:
     """The sentences with their tags, some at a time, as text without its last line feed."""
-    from novikoff.structured.columns import SentenceFile
+    from novikoff.structured.sentence_files import SentenceFile
 
     for name in files:
         with SentenceFile(name, format=format) as file:
@@ -64,7 +72,7 @@ def _tagged(tagger: SequenceTagger, files: Sequence[str], column: str | None, fo
 
 
 def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], column: str | None) -> Iterator[str]:
-    from novikoff.structured.columns import CONLLU
+    from novikoff.structured.sentence_files import CONLLU
 
     is_conllu, at = file.format == "conllu", 0
     width = next((len(sentence.rows[0]) for sentence in block if sentence.rows), 0)
@@ -91,8 +99,10 @@ def _column_of(tagger: SequenceTagger, names: Sequence[str]) -> str:
 def _words(file: SentenceFile, sentence: Read, used: Sequence[int], needed: Sequence[str]) -> list[tuple[str, ...]]:
     width = len(sentence.rows[0]) if sentence.rows else 0  # the same in all rows: the file has been checked
     if sentence.rows and width <= max(used):
-        raise click.ClickException(f"{file.name}:{sentence.line}: {width} {'column' if width == 1 else 'columns'}, but "
-                                   f"the tagger needs {max(used) + 1}: {', '.join(needed)}.")  # fmt: skip
+        raise click.ClickException(
+            f"{file.name}:{sentence.line}: {width} {'column' if width == 1 else 'columns'}, but "
+            f"the tagger needs {max(used) + 1}: {', '.join(needed)}."
+        )
     return [tuple([row[k] for k in used]) for row in sentence.rows]
 
 

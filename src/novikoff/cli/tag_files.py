@@ -11,10 +11,19 @@ import click
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
-    from novikoff.structured.columns import FileColumns, Read, SentenceFile
+    from novikoff.structured.sentence_files import FileColumns, Read, SentenceFile
 
-__all__ = ["Corpus", "Layout", "column_options", "format_option", "load_tagger", "model_argument", "parts_of",
-           "read_all", "word"]  # fmt: skip
+__all__ = [
+    "Corpus",
+    "Layout",
+    "column_options",
+    "format_option",
+    "load_tagger",
+    "model_argument",
+    "parts_of",
+    "read_all",
+    "word",
+]
 
 Corpus = tuple[list[Any], list[Any]]  # sentences and their tags
 
@@ -37,13 +46,24 @@ def column_options(command: Any) -> Any:
     """--column, --columns, --use and --format."""
     for option in (
         format_option,
-        click.option("--use", metavar="NAMES", help="The columns that templates may use.  [default: all but the tags; "
-                     "of CoNLL-U the words]"),
-        click.option("--columns", metavar="NAMES", help="What the columns are called, parted by commas.  [default: "
-                     "as when the model learned; word, pos, column2, ..., tag; those of CoNLL-U]"),
-        click.option("--column", metavar="NAME", help="The column of the tags.  [default: that "
-                     "which the model has learned from; of a new one the last, of CoNLL-U upos]"),
-    ):  # fmt: skip
+        click.option(
+            "--use",
+            metavar="NAMES",
+            help="The columns that templates may use.  [default: all but the tags; of CoNLL-U the words]",
+        ),
+        click.option(
+            "--columns",
+            metavar="NAMES",
+            help="What the columns are called, parted by commas.  [default: "
+            "as when the model learned; word, pos, column2, ..., tag; those of CoNLL-U]",
+        ),
+        click.option(
+            "--column",
+            metavar="NAME",
+            help="The column of the tags.  [default: that "
+            "which the model has learned from; of a new one the last, of CoNLL-U upos]",
+        ),
+    ):
         command = option(command)
     return command
 
@@ -53,10 +73,16 @@ class Layout:
     tagger knows, if there are any and this one is like them."""
 
     def __init__(
-        self, file: SentenceFile, first: Read, *, column: str | None, columns: str | None, use: str | None,
+        self,
+        file: SentenceFile,
+        first: Read,
+        *,
+        column: str | None,
+        columns: str | None,
+        use: str | None,
         known: FileColumns | None = None,
-    ) -> None:  # fmt: skip
-        from novikoff.structured.columns import CONLLU
+    ) -> None:
+        from novikoff.structured.sentence_files import CONLLU
         from novikoff.structured.sentences import default_columns
 
         width = len(first.rows[0])
@@ -81,13 +107,16 @@ class Layout:
             raise click.ClickException(f"{file.name}:{first.line}: one column, so either words or tags are missing.")
         self.used = [self._number(name, "--use") for name in used]
         if self.tag in self.used:
-            raise click.ClickException(f"{file.name}: the column {self.tag_name!r} holds the tags, which templates "
-                                       "cannot see. Name another with --column, or take it out of --use.")  # fmt: skip
+            raise click.ClickException(
+                f"{file.name}: the column {self.tag_name!r} holds the tags, which templates "
+                "cannot see. Name another with --column, or take it out of --use."
+            )
 
     def _number(self, name: str, option: str) -> int:
         if name not in self.names:
-            raise click.ClickException(f"{self.file}: there is no column {name!r} for {option}; there are "
-                                       f"{', '.join(self.names)}.")  # fmt: skip
+            raise click.ClickException(
+                f"{self.file}: there is no column {name!r} for {option}; there are {', '.join(self.names)}."
+            )
         return self.names.index(name)
 
     @property
@@ -101,7 +130,7 @@ class Layout:
     @property
     def remembered(self) -> FileColumns:
         """What a tagger keeps of it."""
-        from novikoff.structured.columns import FileColumns
+        from novikoff.structured.sentence_files import FileColumns
 
         return FileColumns(self.format, tuple(self.names), self.tag_name)
 
@@ -137,7 +166,7 @@ def parts_of(
     files: Sequence[str], format: str | None, *, constraints: str | None = None, **choices: Any
 ) -> Iterator[tuple[Layout, Corpus]]:
     """The sentences of some files with their tags, some at a time; the first file says what the columns are."""
-    from novikoff.structured.columns import SentenceFile
+    from novikoff.structured.sentence_files import SentenceFile
 
     first: Layout | None = None
     for name in files:
@@ -166,7 +195,7 @@ def read_all(files: Sequence[str], format: str | None, **choices: Any) -> tuple[
 
 def load_tagger(path: Path, otherwise: str) -> SequenceTagger:
     """The tagger in a model file; `otherwise` is the command for models of other kinds."""
-    from novikoff.loading import load
+    from novikoff.model_files.loading import load
     from novikoff.structured import SequenceTagger
 
     found = load(path)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.interrupting import Interrupted, InterruptedBetween, Remembering, without
+from novikoff.cli.interrupts import Interrupted, InterruptedBetween, Remembering, without
 from novikoff.cli.options import require_apart, require_replaceable, require_writable
 from novikoff.cli.progress import say
 from novikoff.cli.tag_files import Corpus, Layout, column_options, load_tagger, parts_of, read_all
@@ -18,8 +18,8 @@ from novikoff.errors import NovikoffError
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
-    from novikoff.structured.columns import FileColumns
-    from novikoff.structured.outcome import Outcome
+    from novikoff.structured.evaluation import Outcome
+    from novikoff.structured.sentence_files import FileColumns
 
 __all__ = ["learn"]
 
@@ -30,30 +30,73 @@ _CHECKPOINT = 60.0  # seconds between two times of writing the model
 
 @click.command(cls=Remembering)
 @click.argument("files", nargs=-1, required=True)
-@click.option("-o", "--output", required=True, metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False),
-              help="Where to write the model.")  # fmt: skip
-@click.option("--from", "start", metavar="MODEL", type=click.Path(path_type=Path),
-              help="Go on from this model; templates and search are its own.")  # fmt: skip
-@click.option("--templates", default="pos", show_default=True, metavar="SET|FILE",
-              help="pos, chunk or ner, or a file with templates, also of CRF++.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="MODEL",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write the model.",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="MODEL",
+    type=click.Path(path_type=Path),
+    help="Go on from this model; templates and search are its own.",
+)
+@click.option(
+    "--templates",
+    default="pos",
+    show_default=True,
+    metavar="SET|FILE",
+    help="pos, chunk or ner, or a file with templates, also of CRF++.",
+)
 @click.option("--dev", metavar="FILE", help="Score each pass on this file, and keep the best.")
 @click.option("--passes", type=click.IntRange(1), default=10, show_default=True, help="How often to go through.")
-@click.option("--stream", is_flag=True, help="Read the files anew in each pass, in their order, instead of keeping the "
-              "sentences in memory and shuffling them.")  # fmt: skip
-@click.option("--hypothesis", type=click.Choice(["averaged", "last"]), default="averaged", show_default=True,
-              help="Which weights answer.")  # fmt: skip
-@click.option("--markov-order", type=click.IntRange(1, 2), default=1, show_default=True,
-              help="How many tags before have a say in the next one.")  # fmt: skip
-@click.option("--beam", type=click.IntRange(1), metavar="WIDTH", help="Keep so many beginnings of a sentence, instead "
-              "of all that may turn out best.")  # fmt: skip
+@click.option(
+    "--stream",
+    is_flag=True,
+    help="Read the files anew in each pass, in their order, instead of keeping the "
+    "sentences in memory and shuffling them.",
+)
+@click.option(
+    "--hypothesis",
+    type=click.Choice(["averaged", "last"]),
+    default="averaged",
+    show_default=True,
+    help="Which weights answer.",
+)
+@click.option(
+    "--markov-order",
+    type=click.IntRange(1, 2),
+    default=1,
+    show_default=True,
+    help="How many tags before have a say in the next one.",
+)
+@click.option(
+    "--beam",
+    type=click.IntRange(1),
+    metavar="WIDTH",
+    help="Keep so many beginnings of a sentence, instead of all that may turn out best.",
+)
 @click.option("--constraints", type=click.Choice(_SCHEMES), help="Give only tags that are spans of this scheme.")
 @click.option("--hash-bits", type=click.IntRange(1, 30), help="At most 2^BITS features, which then have no names.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of the shuffling.")
 @column_options
 def learn(
-    files: tuple[str, ...], output: Path, start: Path | None, dev: str | None, passes: int, stream: bool,
-    format: str | None, column: str | None, columns: str | None, use: str | None, **chosen: Any,
-) -> None:  # fmt: skip
+    files: tuple[str, ...],
+    output: Path,
+    start: Path | None,
+    dev: str | None,
+    passes: int,
+    stream: bool,
+    format: str | None,
+    column: str | None,
+    columns: str | None,
+    use: str | None,
+    **chosen: Any,
+) -> None:
     """Learn a tagger from files with tags.
 
     Says for each pass in how many sentences it made mistakes, and with --dev how good the tagger is by then; the best
@@ -91,9 +134,14 @@ class _Run:
     """Learns pass by pass, says how it goes, and sees to it that the model is written."""
 
     def __init__(
-        self, tagger: SequenceTagger, output: Path, held_out: tuple[Layout, Corpus] | None, *, is_new: bool,
+        self,
+        tagger: SequenceTagger,
+        output: Path,
+        held_out: tuple[Layout, Corpus] | None,
+        *,
+        is_new: bool,
         files: FileColumns | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.tagger, self.output, self.held_out, self.is_new = tagger, output, held_out, is_new
         self.whole = InterruptedBetween()
         self.done = 0  # passes
@@ -108,8 +156,10 @@ class _Run:
         layout, (X, y) = read_all(files, format, constraints=self.tagger.constraints, **choices)
         self._fit_in(layout)
         n = len(X)
-        say(f"{n:,} sentences, {sum(map(len, X)):,} tokens; tags in column {layout.tag_name}, templates see "
-            f"{', '.join(layout.used_names)}.")  # fmt: skip
+        say(
+            f"{n:,} sentences, {sum(map(len, X)):,} tokens; tags in column {layout.tag_name}, templates see "
+            f"{', '.join(layout.used_names)}."
+        )
         mistakes = self.tagger.passes(X, y, go_on=not self.is_new)
         del X, y
         while True:
@@ -171,7 +221,7 @@ class _Run:
 
     def _tell(self, mistakes: int, sentences: int) -> None:
         """A line for a pass; the model is written if it is the best so far."""
-        from novikoff.structured.outcome import outcome_of
+        from novikoff.structured.evaluation import outcome_of
 
         if self.done == 1:
             say(f"{'pass':>5} {'mistakes':>9} {'rate':>8} {'seconds':>8}" + ("" if self.held_out is None else "  dev"))
@@ -207,8 +257,9 @@ class _Run:
         what = f"the best pass, {self.best}" if self.best else "what was learned so far"
         if isinstance(stop, NovikoffError):
             return click.ClickException(f"{stop}\n{self.output} has {what}; to go on then:\n  {again}")
-        return Interrupted(f"Stopped after {self.done} of {passes} passes. {self.output} has {what}; to go on:\n  "
-                           f"{again}")  # fmt: skip
+        return Interrupted(
+            f"Stopped after {self.done} of {passes} passes. {self.output} has {what}; to go on:\n  {again}"
+        )
 
 
 def _scores(found: Outcome) -> str:

@@ -12,7 +12,7 @@ import click
 from novikoff.cli.tag_files import column_options, load_tagger, model_argument, read_all, word
 
 if TYPE_CHECKING:
-    from novikoff.structured.outcome import Outcome
+    from novikoff.structured.evaluation import Outcome
 
 __all__ = ["inspect", "test"]
 
@@ -29,7 +29,7 @@ def test(
 
     Counts tokens, words that it has never met, whole sentences and, if the tags are BIO, IOB1, IOE or BILOU, spans.
     """
-    from novikoff.structured.outcome import outcome_of
+    from novikoff.structured.evaluation import outcome_of
 
     tagger = load_tagger(model, "test")
     use = use or ",".join(tagger.columns_)
@@ -78,17 +78,31 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
     pairs, triples = (_largest(weights, top) for weights in (tagger.transitions(), tagger.triples()))
     if as_json:
         ledger = tagger.ledger_
-        facts = {"templates": list(tagger.templates.lines), "columns": list(tagger.columns_), "tags": tagger.tags_,
-                 "markov_order": tagger.markov_order, "beam": tagger.beam, "constraints": tagger.constraints,
-                 "features": tagger.n_features_, "sentences": ledger.examples, "mistakes": ledger.mistakes,
-                 "radius": ledger.radius, "norm": ledger.norm, "margin_at_most": ledger.margin_at_most,
-                 "heaviest": {str(tag): dict(weights) for tag, weights in heaviest.items()},
-                 "transitions": [{"from": a, "to": b, "weight": weight} for (a, b), weight in pairs],
-                 "triples": [{"tags": tags, "weight": weight} for tags, weight in triples]}  # fmt: skip
+        facts = {
+            "templates": list(tagger.templates.lines),
+            "columns": list(tagger.columns_),
+            "tags": tagger.tags_,
+            "markov_order": tagger.markov_order,
+            "beam": tagger.beam,
+            "constraints": tagger.constraints,
+            "features": tagger.n_features_,
+            "sentences": ledger.examples,
+            "mistakes": ledger.mistakes,
+            "radius": ledger.radius,
+            "norm": ledger.norm,
+            "margin_at_most": ledger.margin_at_most,
+            "heaviest": {str(tag): dict(weights) for tag, weights in heaviest.items()},
+            "transitions": [{"from": a, "to": b, "weight": weight} for (a, b), weight in pairs],
+            "triples": [{"tags": tags, "weight": weight} for tags, weight in triples],
+        }
         click.echo(json.dumps(facts, indent=2))
         return
-    lines = [f"tags: {', '.join(map(word, tagger.tags_))}", f"features: {tagger.n_features_:,}, of columns "
-             f"{', '.join(tagger.columns_)}", "", repr(tagger.ledger_)]  # fmt: skip
+    lines = [
+        f"tags: {', '.join(map(word, tagger.tags_))}",
+        f"features: {tagger.n_features_:,}, of columns {', '.join(tagger.columns_)}",
+        "",
+        repr(tagger.ledger_),
+    ]
     for name, weights in heaviest.items():
         lines += ["", f"for {word(name)}:", *(f"  {weight:>+12.6g}  {word(name)}" for name, weight in weights)]
     for title, weights in ("one tag after the other:", pairs), ("three tags in a row:", triples):

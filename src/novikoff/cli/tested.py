@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff import hypotheses
-from novikoff.kernels.additive import EXAMPLES
-from novikoff.model import Model
-from novikoff.texts import is_number
-from novikoff.weights import Weights
+from novikoff._compiled.loops.additive import EXAMPLES
+from novikoff.data.formats.sniffing import is_number
+from novikoff.perceptron.model import Model
+from novikoff.perceptron.weights import Weights
 
 if TYPE_CHECKING:
-    from novikoff.history import Chain
-    from novikoff.online import StreamModel
-    from novikoff.state import State
-    from novikoff.streams.block import Block
+    from novikoff.data.formats.block import Block
+    from novikoff.perceptron.history import Chain
+    from novikoff.perceptron.state import State
+    from novikoff.streaming.model import StreamModel
 
 __all__ = ["Outcome", "Tester", "mean_weights", "models_by_hypothesis", "shown"]
 
@@ -74,8 +74,13 @@ class Outcome:
 
     def _scores(self, label: Any, there: int, guessed: int) -> dict[str, Any]:
         right = self.counts[label, label]
-        return {"label": label, "support": there, "precision": _share(right, guessed), "recall": _share(right, there),
-                "f1": _share(2 * right, there + guessed)}  # fmt: skip
+        return {
+            "label": label,
+            "support": there,
+            "precision": _share(right, guessed),
+            "recall": _share(right, there),
+            "f1": _share(2 * right, there + guessed),
+        }
 
     def facts(self) -> dict[str, Any]:
         """All of it, for JSON."""

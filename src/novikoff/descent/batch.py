@@ -42,8 +42,10 @@ Direction = Callable[[Place], np.ndarray]
 def gradient_descent(objective: Objective, settings: Settings, trace: Trace) -> End:
     """Go down the gradient. Where the loss has kinks, steps fall like 1 / sqrt(t) unless they are asked not to."""
     if isinstance(objective.loss, HingeAtZero):
-        raise LossError("hinge-at-zero is smallest where all weights are 0, and gradient descent would find just that. "
-                        "solver='sgd' follows it along a stream, as the perceptron does; or use 'hinge'.")  # fmt: skip
+        raise LossError(
+            "hinge-at-zero is smallest where all weights are 0, and gradient descent would find just that. "
+            "solver='sgd' follows it along a stream, as the perceptron does; or use 'hinge'."
+        )
     steps = _Steps(objective, settings, 1.0 / (objective.steepest_curvature() or 1.0))
     return _descend(objective, settings, trace, lambda place: -place.gradient, steps)
 
@@ -116,8 +118,14 @@ def _searched(along: Callable[[float], tuple[float, float]], value: float, slope
     return None
 
 
-def _descend(objective: Objective, settings: Settings, trace: Trace, direction: Direction, steps: _Steps,
-             start: np.ndarray | None = None) -> End:  # fmt: skip
+def _descend(
+    objective: Objective,
+    settings: Settings,
+    trace: Trace,
+    direction: Direction,
+    steps: _Steps,
+    start: np.ndarray | None = None,
+) -> End:
     """Step after step from zero weights, the first of them to `start`, until the gradient is `tol` times as long as at
     zero."""
     place = objective.at(np.zeros(objective.size))
@@ -143,8 +151,10 @@ def _descend(objective: Objective, settings: Settings, trace: Trace, direction: 
         place = best  # a subgradient may lead up as well as down
     require_descent(objective, place, trace, settings, ended=True)
     if is_stuck and number == 1 and isinstance(objective.loss, Custom) and not _is_level(place, steps, direction):
-        raise DivergenceError(f"No step down the gradient lowers the objective, which is {place.value:.4g} at the "
-                              f"start. {remedy(objective.loss, settings)}")  # fmt: skip
+        raise DivergenceError(
+            f"No step down the gradient lowers the objective, which is {place.value:.4g} at the "
+            f"start. {remedy(objective.loss, settings)}"
+        )
     return End(place, number, is_stuck or place.gradient_norm <= goal or settings.tol is None)
 
 

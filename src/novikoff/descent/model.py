@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from novikoff._exclusive import Exclusive, learning, lock_for
-from novikoff.copying import copied_deeply
 from novikoff.descent.batch import gradient_descent, newton
 from novikoff.descent.objective import Objective
 from novikoff.descent.settings import End, Settings, require_rate
 from novikoff.descent.stochastic import Run, sgd, stochastic_newton
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError
+from novikoff.inputs.rows import Rows
 from novikoff.losses import Loss
-from novikoff.rows import Rows
-from novikoff.weights import Weights, linear_scores
+from novikoff.perceptron.weights import Weights, linear_scores
+from novikoff.system.copying import copied_deeply
+from novikoff.system.exclusive import Exclusive, learning, lock_for
 
 __all__ = ["LinearModel", "Problem"]
 
@@ -62,9 +62,13 @@ class LinearModel(Exclusive):
     __copy__ = copied_deeply
 
     def __init__(
-        self, vectors: np.ndarray, runs: Iterable[Run] = (), traces: Iterable[Trace] = (), passes: int = 0,
+        self,
+        vectors: np.ndarray,
+        runs: Iterable[Run] = (),
+        traces: Iterable[Trace] = (),
+        passes: int = 0,
         converged: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._lock = lock_for(self)
         self._now = vectors, list(runs)  # replaced by others when it learns, never changed
         self.traces, self.passes, self.converged = list(traces), passes, converged
@@ -84,8 +88,9 @@ class LinearModel(Exclusive):
         return self._now[1]
 
     @classmethod
-    def fitted(cls, problem: Problem, solver: str, rows: Rows, targets: np.ndarray, settings: Settings,
-               verbose: bool = False) -> LinearModel:  # fmt: skip
+    def fitted(
+        cls, problem: Problem, solver: str, rows: Rows, targets: np.ndarray, settings: Settings, verbose: bool = False
+    ) -> LinearModel:
         """Solve the problem for each row of `targets`, from zero weights."""
         ends, traces = [], []
         runs = [Run.start(rows.n_features, average=settings.average) for _ in targets] if solver == "sgd" else []

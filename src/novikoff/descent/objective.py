@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from novikoff.descent.compiled import compiled
-from novikoff.kernels import descent
+from novikoff._compiled.loops import descent
+from novikoff.descent.compiled_losses import compiled
+from novikoff.inputs.rows import Rows
 from novikoff.losses import Custom, Loss, Squared
-from novikoff.rows import Rows
 
 __all__ = ["DENSE_LIMIT", "Objective", "Place", "adds_up"]
 

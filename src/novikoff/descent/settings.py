@@ -64,21 +64,31 @@ def require_descent(objective: Objective, place: Place, trace: Trace, settings: 
 def remedy(loss: Loss, settings: Settings) -> str:
     """What to do where steps are too long."""
     if settings.eta0 is not None:
-        return (f"eta0={settings.eta0:g} is too long a step: leave it out with learning_rate='auto', which fits the "
-                "steps to the rows, or make it smaller.")  # fmt: skip
+        return (
+            f"eta0={settings.eta0:g} is too long a step: leave it out with learning_rate='auto', which fits the "
+            "steps to the rows, or make it smaller."
+        )
     if isinstance(loss, Custom):
-        return ("Steps go by the steepness of the loss: is its second derivative nowhere above "
-                f"losses.Custom(steepness={loss.steepness:g}), and its derivative that of its function?")  # fmt: skip
-    return ("Use learning_rate='auto', which fits the steps to the rows, or scale the columns "
-            "(sklearn.preprocessing.StandardScaler).")  # fmt: skip
+        return (
+            "Steps go by the steepness of the loss: is its second derivative nowhere above "
+            f"losses.Custom(steepness={loss.steepness:g}), and its derivative that of its function?"
+        )
+    return (
+        "Use learning_rate='auto', which fits the steps to the rows, or scale the columns "
+        "(sklearn.preprocessing.StandardScaler)."
+    )
 
 
 def no_curvature(method: str, loss: Loss) -> LossError:
     """What to say of a loss that a method of Newton's can do nothing with."""
-    what = ("pass its second derivative, losses.Custom(..., second=...)" if isinstance(loss, Custom) else
-            "use a loss that is smooth: 'squared', or for labels 'squared-hinge' or 'logistic'")  # fmt: skip
-    return LossError(f"{method} needs a loss with a curvature, and {type(loss).__name__} has none: {what}; or "
-                     "solver='sgd'.")  # fmt: skip
+    what = (
+        "pass its second derivative, losses.Custom(..., second=...)"
+        if isinstance(loss, Custom)
+        else "use a loss that is smooth: 'squared', or for labels 'squared-hinge' or 'logistic'"
+    )
+    return LossError(
+        f"{method} needs a loss with a curvature, and {type(loss).__name__} has none: {what}; or solver='sgd'."
+    )
 
 
 def require_rate(solver: str, rate: str) -> None:

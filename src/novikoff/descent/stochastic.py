@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from novikoff._compiled.loops import descent
 from novikoff.descent.objective import DENSE_LIMIT, Objective, adds_up
 from novikoff.descent.settings import End, Settings, no_curvature, remedy, require_descent
 from novikoff.descent.trace import Trace
 from novikoff.errors import DataError, DivergenceError, LossError
-from novikoff.kernels import descent
 from novikoff.losses import is_smooth
 
 __all__ = ["LOST", "Run", "sgd", "stochastic_newton"]
@@ -36,7 +36,7 @@ LOST = 1e300  # in place of the sum of steps, from the first on that did not lea
 
 @dataclass(eq=False)
 class Run:
-    """Stochastic gradient descent, wherever it is in its stream; see novikoff.kernels.descent."""
+    """Stochastic gradient descent, wherever it is in its stream; see novikoff._compiled.loops.descent."""
 
     w: np.ndarray
     bias: np.ndarray
@@ -60,10 +60,26 @@ class Run:
         rows, loops = objective.rows, objective.loops
         schedule, eta = _schedule(objective, settings)
         n = loops.sgd_pass(
-            rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms, objective.targets, order,
-            objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta,
-            self.w, self.bias, self.sums, self.sums_bias, self.counts, self.measures,
-        )  # fmt: skip
+            rows.data,
+            rows.indices,
+            rows.indptr,
+            rows.n_features,
+            rows.squared_norms,
+            objective.targets,
+            order,
+            objective.constant,
+            loops.code,
+            objective.loss.steepness,
+            objective.alpha,
+            schedule,
+            eta,
+            self.w,
+            self.bias,
+            self.sums,
+            self.sums_bias,
+            self.counts,
+            self.measures,
+        )
         if not adds_up(objective.loss, objective.alpha):
             self.measures[descent.STEP_SUM] = LOST
         if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
@@ -104,18 +120,32 @@ def stochastic_newton(objective: Objective, settings: Settings, trace: Trace) ->
     if not is_smooth(objective.loss):
         raise no_curvature("Stochastic Newton", objective.loss)
     if objective.size > DENSE_LIMIT:
-        raise DataError(f"Stochastic Newton needs the inverse of a matrix of {objective.size:,} x {objective.size:,} "
-                        f"numbers; for more than {DENSE_LIMIT - 1:,} columns use solver='newton', which then goes by "
-                        "conjugate gradients, or 'sgd'.")  # fmt: skip
+        raise DataError(
+            f"Stochastic Newton needs the inverse of a matrix of {objective.size:,} x {objective.size:,} "
+            f"numbers; for more than {DENSE_LIMIT - 1:,} columns use solver='newton', which then goes by "
+            "conjugate gradients, or 'sgd'."
+        )
     rows, loops, counts = objective.rows, objective.loops, np.zeros(3, np.int64)
     v, room = np.zeros(objective.size), np.empty((2, objective.size))
 
     def one_pass() -> np.ndarray:
         inverse = _inverse(objective.hessian(objective.bends(objective.at(v))))
         order = settings.rng.permutation(len(rows)) if settings.shuffle else np.arange(len(rows))
-        loops.stochastic_newton_pass(rows.data, rows.indices, rows.indptr, objective.targets, order, objective.constant,
-                                     loops.code, objective.alpha, inverse, _lag(objective, inverse), v, *room,
-                                     counts)  # fmt: skip
+        loops.stochastic_newton_pass(
+            rows.data,
+            rows.indices,
+            rows.indptr,
+            objective.targets,
+            order,
+            objective.constant,
+            loops.code,
+            objective.alpha,
+            inverse,
+            _lag(objective, inverse),
+            v,
+            *room,
+            counts,
+        )
         return v
 
     return _pass_after_pass(objective, one_pass, settings, trace)

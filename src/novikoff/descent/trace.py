@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from novikoff.descent.objective import Place
-from novikoff.readable import Readable
+from novikoff.formatting.summary import Readable
 
 __all__ = ["Trace"]
 
@@ -38,8 +38,10 @@ class Trace(Readable):
         seconds = time.perf_counter() - self.began
         self.points.append((passes, place.value, place.gradient_norm, seconds))
         if self._listener is not None:
-            self._listener(f"pass {passes:>5g}   objective {place.value:.8g}   |gradient| {place.gradient_norm:.3e}   "
-                           f"{seconds:.2f} s")  # fmt: skip
+            self._listener(
+                f"pass {passes:>5g}   objective {place.value:.8g}   |gradient| {place.gradient_norm:.3e}   "
+                f"{seconds:.2f} s"
+            )
 
     @property
     def is_heard(self) -> bool:
@@ -63,5 +65,10 @@ class Trace(Readable):
         if not self.points:
             return [("reports", "0")]
         passes, value, gradient, seconds = self.points[-1]
-        return [("reports", f"{len(self)}"), ("passes", f"{passes:g}"), ("objective", f"{value:.8g}"),
-                ("|gradient|", f"{gradient:.3e}"), ("seconds", f"{seconds:.3f}")]  # fmt: skip
+        return [
+            ("reports", f"{len(self)}"),
+            ("passes", f"{passes:g}"),
+            ("objective", f"{value:.8g}"),
+            ("|gradient|", f"{gradient:.3e}"),
+            ("seconds", f"{seconds:.3f}"),
+        ]

@@ -1,11 +1,10 @@
 """scikit-learn's face: the only folder that imports it."""
 
-from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.kernel_perceptron import KernelPerceptron
 from novikoff.estimators.kernel_regressor import KernelRegressor
-from novikoff.estimators.linear import LinearClassifier
+from novikoff.estimators.linear_classifier import LinearClassifier
+from novikoff.estimators.linear_regressor import LinearRegressor
 from novikoff.estimators.perceptron import Perceptron
-from novikoff.estimators.regressor import LinearRegressor
-from novikoff.estimators.saved import estimator_of, kernel_estimator_of, linear_estimator_of
 from novikoff.estimators.selection import select
 
 __all__ = [
@@ -14,8 +13,5 @@ __all__ = [
     "LinearClassifier",
     "LinearRegressor",
     "Perceptron",
-    "estimator_of",
-    "kernel_estimator_of",
-    "linear_estimator_of",
     "select",
 ]

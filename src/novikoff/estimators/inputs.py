@@ -14,10 +14,10 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, validate_data
 
 from novikoff.errors import DataError
-from novikoff.estimators.whole import LearnsApart
-from novikoff.labels import as_given
-from novikoff.model import Model
-from novikoff.rows import Rows, names_of, rows_of_dicts
+from novikoff.estimators.atomic_fit import LearnsApart
+from novikoff.inputs.labels import as_given
+from novikoff.inputs.rows import Rows, names_of, rows_of_dicts
+from novikoff.perceptron.model import Model
 
 __all__ = ["TakesRows", "validated_rows"]
 
@@ -79,8 +79,10 @@ class TakesRows(LearnsApart):
             raise DataError("requires y to be passed, but the target y is None")
         y = _check_y(as_given(y), multi_output=False, y_numeric=False)
         if y.dtype.kind == "f" and (y != np.floor(y)).any():
-            raise DataError("Unknown label type: continuous. A classifier expects discrete classes; for numbers to be "
-                            "classes, make them strings.")  # fmt: skip
+            raise DataError(
+                "Unknown label type: continuous. A classifier expects discrete classes; for numbers to be "
+                "classes, make them strings."
+            )
         X = X if reset else self._as_dicts_if_named(X)
         if is_dicts(X):
             check_consistent_length(X, y)

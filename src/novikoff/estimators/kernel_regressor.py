@@ -13,15 +13,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_y, check_consistent_length
 
-from novikoff import potential
+from novikoff import kernel_methods
 from novikoff.errors import DataError
-from novikoff.estimators.kernel import KernelPerceptron
+from novikoff.estimators.atomic_fit import all_or_nothing
 from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
-from novikoff.estimators.whole import all_or_nothing
-from novikoff.gram import kernel_rows
-from novikoff.potential.caching import cached
-from novikoff.potential.regression import LossLedger, ResidualLearner, regress
-from novikoff.sparse import dense_example
+from novikoff.estimators.kernel_perceptron import KernelPerceptron
+from novikoff.inputs.sparse import dense_example
+from novikoff.kernel_methods.caching import cached
+from novikoff.kernel_methods.matrices import kernel_rows
+from novikoff.kernel_methods.regression import LossLedger, ResidualLearner, regress
 
 __all__ = ["KernelRegressor"]
 
@@ -151,8 +151,9 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         learner: Any = model.learner
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         with cached(learner, model.state, points, self.max_iter, self.cache_size) as (quick, rows):
-            self.n_iter_ = regress(quick, model.state, rows, y, order=self.order, max_iter=self.max_iter, tol=self.tol,
-                                   rng=rng)  # fmt: skip
+            self.n_iter_ = regress(
+                quick, model.state, rows, y, order=self.order, max_iter=self.max_iter, tol=self.tol, rng=rng
+            )
         self._model = model
         return self
 
@@ -175,8 +176,9 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         points, y = self._points_and_numbers(X, y, reset=first)
         model = self._new_model(points) if first else self._model
         if self._new_model(points).learner != model.learner:
-            raise DataError("kernel, its parameters, fit_intercept and step cannot change once learning has begun; fit "
-                            "starts anew.")  # fmt: skip
+            raise DataError(
+                "kernel, its parameters, fit_intercept and step cannot change once learning has begun; fit starts anew."
+            )
         model.learn_numbers(points, y)
         if self.__dict__.setdefault("_model", model) is not model:
             return self.partial_fit(X, y)  # another thread was the first to have a model
@@ -249,7 +251,7 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
         learner: Any = model.learner
         return learner.account(model.state)
 
-    def _one(self, x: Any) -> tuple[potential.Points, list[str] | None]:
+    def _one(self, x: Any) -> tuple[kernel_methods.Points, list[str] | None]:
         x = dense_example(x)
         if isinstance(x, Mapping) and not callable(self.kernel):
             raise DataError(
@@ -257,19 +259,19 @@ class KernelRegressor(TakesPoints, RegressorMixin, BaseEstimator):
             )
         return self._point(x, learning=True)
 
-    def _points_and_numbers(self, X: Any, y: Any, *, reset: bool) -> tuple[potential.Points, np.ndarray]:
+    def _points_and_numbers(self, X: Any, y: Any, *, reset: bool) -> tuple[kernel_methods.Points, np.ndarray]:
         if y is None:
             raise DataError("requires y to be passed, but the target y is None")
         y = _check_y(y, multi_output=False, y_numeric=True).astype(np.float64)
         if self._are_objects(X):
             check_consistent_length(X, y)
-            return potential.Points.of_objects(X), y
+            return kernel_methods.Points.of_objects(X), y
         rows = self._validated(X, reset=reset)
         check_consistent_length(rows, y)
         rows.require_numbers()
-        return (kernel_rows(rows, square=True) if self.kernel == "precomputed" else potential.Points.of(rows)), y
+        return (kernel_rows(rows, square=True) if self.kernel == "precomputed" else kernel_methods.Points.of(rows)), y
 
-    def _new_model(self, points: potential.Points) -> potential.KernelModel:
+    def _new_model(self, points: kernel_methods.Points) -> kernel_methods.KernelModel:
         columns = None if points.kind == "objects" else int(points.data.shape[1])
         learner = ResidualLearner(self._potential(columns), step=float(self.step))
-        return potential.KernelModel(learner, (), None, columns)
+        return kernel_methods.KernelModel(learner, (), None, columns)

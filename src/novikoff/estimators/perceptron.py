@@ -16,17 +16,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from novikoff import hypotheses, rules, store
-from novikoff.batch import ORDERS, Run, cycle
+from novikoff import hypotheses, model_files, rules
 from novikoff.errors import DataError
+from novikoff.estimators.atomic_fit import all_or_nothing
 from novikoff.estimators.inputs import TakesRows
-from novikoff.estimators.whole import all_or_nothing
-from novikoff.labels import Labels, as_given, encode
-from novikoff.learner import TIES, Learner
-from novikoff.ledger import Ledger
-from novikoff.model import Model
-from novikoff.sparse import dense_example
-from novikoff.weights import Weights
+from novikoff.inputs.labels import Labels, as_given, encode
+from novikoff.inputs.sparse import dense_example
+from novikoff.perceptron.learner import TIES, Learner
+from novikoff.perceptron.ledger import Ledger
+from novikoff.perceptron.model import Model
+from novikoff.perceptron.passes import ORDERS, Run, cycle
+from novikoff.perceptron.weights import Weights
 
 __all__ = ["Perceptron"]
 
@@ -171,15 +171,24 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         rows, y, names = self._rows_and_labels(X, y, reset=True)
         classes, codes = encode(y, self._classes_in_advance())
         if len(classes) < 2:
-            raise DataError("The number of classes has to be greater than one; the data contains only one class: "
-                            f"{classes[0]!r}.")  # fmt: skip
+            raise DataError(
+                f"The number of classes has to be greater than one; the data contains only one class: {classes[0]!r}."
+            )
         learner = self._make_learner(rows.n_features)
         model = Model(learner, Labels(classes.tolist(), classes), learner.init(rows.n_features, len(classes)), names)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
         context = self._init_callback_context(max_subtasks=self.max_iter)
         context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        model.state, run = cycle(learner, model.state, rows, codes, order=self.order, max_iter=self.max_iter,
-                                 rng=rng, after_pass=self._reporter(context, X, y, model))  # fmt: skip
+        model.state, run = cycle(
+            learner,
+            model.state,
+            rows,
+            codes,
+            order=self.order,
+            max_iter=self.max_iter,
+            rng=rng,
+            after_pass=self._reporter(context, X, y, model),
+        )
         self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
         context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
         if run.stalled or (not run.converged and run.passes == self.max_iter):
@@ -366,8 +375,10 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         model = self._fitted(name)
         weights = model.learner.hypothesis.weights(model.state)
         if weights is None:
-            raise AttributeError(f"A voted perceptron has no single weight vector, and no {name}; "
-                                 f"raw_{name} are the weights it goes on from.")  # fmt: skip
+            raise AttributeError(
+                f"A voted perceptron has no single weight vector, and no {name}; "
+                f"raw_{name} are the weights it goes on from."
+            )
         return weights.copy()
 
     def _fitted(self, name: str) -> Model:
@@ -381,21 +392,21 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything learned so far to a file; `novikoff.load` gives back an equal estimator that goes on alike.
 
-        The file is data only (safetensors; see `novikoff.store`). It is replaced whole: killed at any instant, the
-        old or the new model is there. A random_state that is a generator is kept as it stands now. A rule that is a
+        The file is data only (safetensors; see `novikoff.model_files`). It is replaced whole: killed at any instant,
+        the old or the new model is there. A random_state that is a generator is kept as it stands now. A rule that is a
         function is code: the file has its name, and `load` needs the function. Callbacks are not kept.
 
         Parameters
         ----------
         path : str or path
         """
-        from novikoff.estimators.saved import estimator_of
+        from novikoff.estimators.from_files import build_estimator
 
         check_is_fitted(self, "_model")
         self._validate_params()
         fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        saved = store.Saved("perceptron", self._model, self.get_params(deep=False), fitted)
-        store.save(path, saved, lambda found: estimator_of(found, path))
+        saved = model_files.Saved("perceptron", self._model, self.get_params(deep=False), fitted)
+        model_files.save(path, saved, lambda found: build_estimator(saved.kind, found, path))
 
     # -- parameters
 
@@ -427,8 +438,10 @@ def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weight
     if n_features is None:
         raise DataError("A separator needs columns to stand for: pass arrays, not dicts.")
     if u.shape[1] != n_features + fit_intercept:
-        raise DataError(f"separator must have {n_features} weights{' after its intercept' if fit_intercept else ''}, "
-                        f"one for each column of an array; found shape {np.shape(separator)}.")  # fmt: skip
+        raise DataError(
+            f"separator must have {n_features} weights{' after its intercept' if fit_intercept else ''}, "
+            f"one for each column of an array; found shape {np.shape(separator)}."
+        )
     length = np.linalg.norm(u)
     if not 0.0 < length < np.inf:
         raise DataError("separator must not be zero, NaN or infinite.")

@@ -18,17 +18,26 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from novikoff.errors import DataError
-from novikoff.selection import Parameters, Selection, Trial, choose, shown, size_of, spread_of
-from novikoff.sparse import checked_csr
+from novikoff.inputs.sparse import checked_csr
+from novikoff.selection.choosing import Parameters, Selection, Trial, choose, shown, size_of, spread_of
 
 __all__ = ["select"]
 
 
 def select(
-    estimator: Any, grid: Any, X: Any, y: Any, *, validation: float | None = None, cv: Any = None, test: Any = None,
-    error: Callable[[Any, Any], float] | None = None, random_state: int | None = 0, n_jobs: int | None = None,
+    estimator: Any,
+    grid: Any,
+    X: Any,
+    y: Any,
+    *,
+    validation: float | None = None,
+    cv: Any = None,
+    test: Any = None,
+    error: Callable[[Any, Any], float] | None = None,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
     verbose: int = 0,
-) -> Selection:  # fmt: skip
+) -> Selection:
     """Pick the candidate with the lowest validation error, fit it again on all rows, and test it once.
 
     Of candidates that err alike the smaller model is taken, then the one that comes first in the grid. The test rows
@@ -101,8 +110,11 @@ def select(
 
 def _seeded(estimator: Any, seed: int | None) -> Any:
     """The estimator, with a seed wherever it or a part of it would draw by the clock."""
-    drawn = [name for name, value in estimator.get_params().items()
-             if value is None and name.split("__")[-1] == "random_state"]  # fmt: skip
+    drawn = [
+        name
+        for name, value in estimator.get_params().items()
+        if value is None and name.split("__")[-1] == "random_state"
+    ]
     return estimator.set_params(**dict.fromkeys(drawn, seed))
 
 
@@ -123,9 +135,13 @@ def _splits(estimator: Any, y: np.ndarray, validation: float | None, cv: Any, ra
 
 
 def _attempt(
-    candidate: Any, parameters: Parameters, X: Any, y: np.ndarray, splits: list[Any],
+    candidate: Any,
+    parameters: Parameters,
+    X: Any,
+    y: np.ndarray,
+    splits: list[Any],
     measure: Callable[[Any, Any], float],
-) -> Trial:  # fmt: skip
+) -> Trial:
     errors, train_errors, seconds, sizes, ends = [], [], 0.0, [], []
     for train, held_out in splits:
         own_X, own_y = _safe_indexing(X, train), y[train]
@@ -175,8 +191,10 @@ def _require_test(test: Any, X: Any, labels: np.ndarray | None) -> None:
     if labels is None or labels.ndim != 1 or own.ndim != 1:
         return
     if not set(labels.tolist()) & set(own.tolist()):
-        raise DataError(f"No label of test is one of y: {own.tolist()[0]!r}, for example, is not among "
-                        f"{np.unique(labels).tolist()[:5]!r}. Are they of the same type?")  # fmt: skip
+        raise DataError(
+            f"No label of test is one of y: {own.tolist()[0]!r}, for example, is not among "
+            f"{np.unique(labels).tolist()[:5]!r}. Are they of the same type?"
+        )
 
 
 def _share_wrong(true: Any, predicted: Any) -> float:

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.gram import Potential
-from novikoff.plots.picture import Marked, Window
+from novikoff.kernel_methods.kernels import Potential
+from novikoff.plots.plane_parts import Marked, Window
 from novikoff.plots.projection import Points, project, sample
 from novikoff.plots.style import BLACK, BLUE, GREY, ORANGE, literal, number
-from novikoff.plots.telling import note_on
+from novikoff.plots.subjects import note_on
 from novikoff.theory.certificates import Certificate, KernelSeparable
 
 __all__ = ["Bent", "Curve", "bent_certificate", "bent_estimator"]
@@ -56,8 +56,16 @@ class Curve:
             line = ax.contour(across, up, f, [0.0], colors=[BLACK], linewidths=1.6, zorder=2)
             ax.plot([], [], color=BLACK, lw=1.6, label="$f(x)$ = 0")
         if self.margin is not None:
-            band = ax.contour(across, up, f, [-self.margin, self.margin], colors=[GREY], linewidths=1.0,
-                              linestyles=[(0, (4, 3))], zorder=2)  # fmt: skip
+            band = ax.contour(
+                across,
+                up,
+                f,
+                [-self.margin, self.margin],
+                colors=[GREY],
+                linewidths=1.0,
+                linestyles=[(0, (4, 3))],
+                zorder=2,
+            )
             ax.plot([], [], color=GREY, lw=1.0, ls=(0, (4, 3)), label=self.margin_label)
         return {"regions_": regions, "boundary_": line, "band_": band}
 
@@ -83,10 +91,15 @@ def bent_estimator(clf: Any, X: Any, signs: np.ndarray, names: list[str]) -> Ben
     rows = sample(np.arange(len(signs)), support)
     seen = np.flatnonzero(np.isin(rows, wrong))
     title = f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side"
-    return Bent(_points(X[rows], names), signs[rows], title, note_on(len(rows), len(signs)),
-                Curve(lambda at: np.asarray(clf.decision_function(at), float)),
-                Marked(np.searchsorted(rows, support), "support row") if len(support) else None,
-                Marked(seen, "not on its side") if len(seen) else None)  # fmt: skip
+    return Bent(
+        _points(X[rows], names),
+        signs[rows],
+        title,
+        note_on(len(rows), len(signs)),
+        Curve(lambda at: np.asarray(clf.decision_function(at), float)),
+        Marked(np.searchsorted(rows, support), "support row") if len(support) else None,
+        Marked(seen, "not on its side") if len(seen) else None,
+    )
 
 
 def bent_certificate(found: Certificate, told: str, X: Any, signs: np.ndarray, names: list[str]) -> Bent:
@@ -97,14 +110,25 @@ def bent_certificate(found: Certificate, told: str, X: Any, signs: np.ndarray, n
     if isinstance(found, KernelSeparable):
         rows = sample(asked, found.support)
         curve = Curve(lambda at: found.scores(X, at), found.margin, _EDGE.format(number(found.margin)))
-        return Bent(_points(X[rows], names), signs[rows], f"{told}: separable with K = {kernel}",
-                    note_on(len(rows), len(asked)), curve,
-                    Marked(np.searchsorted(rows, found.support), "support row"))  # fmt: skip
+        return Bent(
+            _points(X[rows], names),
+            signs[rows],
+            f"{told}: separable with K = {kernel}",
+            note_on(len(rows), len(asked)),
+            curve,
+            Marked(np.searchsorted(rows, found.support), "support row"),
+        )
     proof: Any = found
     rows = sample(asked, proof.rows)
     at = np.searchsorted(rows, proof.rows)
-    return Bent(_points(X[rows], names), signs[rows], f"{told}: not separable with K = {kernel}",
-                note_on(len(rows), len(asked)), None, Marked(at, f"{len(at)} rows that prove it"))  # fmt: skip
+    return Bent(
+        _points(X[rows], names),
+        signs[rows],
+        f"{told}: not separable with K = {kernel}",
+        note_on(len(rows), len(asked)),
+        None,
+        Marked(at, f"{len(at)} rows that prove it"),
+    )
 
 
 def _formula(kernel: Any) -> str:
@@ -119,8 +143,10 @@ def _formula(kernel: Any) -> str:
 
 def _in_the_plane(X: Any) -> np.ndarray:
     if X.shape[1] != 2:
-        raise DataError(f"A boundary that bends is drawn in the plane of two features, X has {X.shape[1]}. Choose two "
-                        "columns and fit again.")  # fmt: skip
+        raise DataError(
+            f"A boundary that bends is drawn in the plane of two features, X has {X.shape[1]}. Choose two "
+            "columns and fit again."
+        )
     return np.asarray(X.toarray() if sp.issparse(X) else X, float)
 
 

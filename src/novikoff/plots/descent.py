@@ -54,8 +54,10 @@ class DescentDisplay:
 
     def __init__(self, traces: Mapping[str, Trace], optimum: float | Mapping[str, float] | None = None) -> None:
         if not traces or not all(isinstance(trace, Trace) and len(trace) for trace in traces.values()):
-            raise DataError("A descent is drawn from traces: pass LinearClassifiers or LinearRegressors that fit has "
-                            "fitted, or the trace_ of each, by name.")  # fmt: skip
+            raise DataError(
+                "A descent is drawn from traces: pass LinearClassifiers or LinearRegressors that fit has "
+                "fitted, or the trace_ of each, by name."
+            )
         self.traces = dict(traces)
         if optimum is None:
             optimum = _lowest(traces.values())
@@ -115,8 +117,9 @@ class DescentDisplay:
                 traces[name] = found  # what is no trace is refused there
         if optimum is not None or not problem or not all(isinstance(trace, Trace) for trace in traces.values()):
             return cls(traces, optimum).plot(ax)
-        alike = {own: [trace for name, trace in traces.items() if problem.get(name) == problem.get(own)]
-                 for own in traces}  # fmt: skip
+        alike = {
+            own: [trace for name, trace in traces.items() if problem.get(name) == problem.get(own)] for own in traces
+        }
         return cls(traces, {name: _lowest(of_class) for name, of_class in alike.items()}).plot(ax)
 
     def plot(self, ax: Any = None) -> DescentDisplay:
@@ -135,8 +138,9 @@ class DescentDisplay:
             raise DataError(f"A descent has two panels; found {len(self.ax_)} axes.")
         self.figure_ = self.ax_[0].figure
         self.lines_: dict[str, list[Any]] = {name: [] for name in self.traces}
-        for panel, column, unit in zip(self.ax_, ("passes", "seconds"), ("passes over the rows", "seconds"),
-                                       strict=True):  # fmt: skip
+        for panel, column, unit in zip(
+            self.ax_, ("passes", "seconds"), ("passes over the rows", "seconds"), strict=True
+        ):
             self._draw(panel, column)
             panel.set(xlabel=unit, ylabel="$F$ above its minimum", title=f"Descent by {column}")
             if any(len(lines[-1].get_xdata()) for lines in self.lines_.values()):
@@ -150,8 +154,17 @@ class DescentDisplay:
         for (name, trace), (colour, line, marker) in zip(self.traces.items(), _STYLES * len(self.traces), strict=False):
             x, above = getattr(trace, column), trace.objective - self.optimum[name]
             seen = (x > 0.0) & (above > 0.0)  # a logarithm has no place for the start, nor for the minimum
-            (drawn,) = ax.plot(x[seen], above[seen], color=colour, ls=line, lw=1.6, marker=marker, ms=4.0,
-                               markevery=max(1, seen.sum() // 30), label=literal(name))  # fmt: skip
+            (drawn,) = ax.plot(
+                x[seen],
+                above[seen],
+                color=colour,
+                ls=line,
+                lw=1.6,
+                marker=marker,
+                ms=4.0,
+                markevery=max(1, seen.sum() // 30),
+                label=literal(name),
+            )
             self.lines_[name].append(drawn)
 
 

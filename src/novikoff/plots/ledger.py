@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.ledger import Ledger
+from novikoff.perceptron.ledger import Ledger
 from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, VERMILION, log_axes, new_axes, number
 from novikoff.rules import Margin, Perceptron
 
@@ -110,8 +110,10 @@ class LedgerDisplay:
         ledger = ledger if margin is None else ledger.with_margin(margin)
         most = ledger.margin_at_most
         if margin is not None and most is not None and margin > most:
-            raise DataError(f"The margin cannot be {margin:.6g}: this run proves that it is at most {most:.6g}. With "
-                            "an intercept the constant coordinate counts, as in certify(X, y).margin.")  # fmt: skip
+            raise DataError(
+                f"The margin cannot be {margin:.6g}: this run proves that it is at most {most:.6g}. With "
+                "an intercept the constant coordinate counts, as in certify(X, y).margin."
+            )
         return cls(ledger).plot(ax)
 
     def plot(self, ax: Any = None) -> LedgerDisplay:
@@ -147,8 +149,9 @@ class LedgerDisplay:
         grid = np.geomspace(0.7, end, 300) if is_far else np.linspace(0.0, end, 300)
         if self.growth is not None:
             name = "R" if isinstance(self.ledger.rule, Perceptron) else r"\sqrt{R^2 + 2\beta}"
-            (self.ceiling_,) = ax.plot(grid, np.sqrt(grid) * self.growth, color=VERMILION, ls="--",
-                                       label=rf"at most $\sqrt{{k}}\,{name}$")  # fmt: skip
+            (self.ceiling_,) = ax.plot(
+                grid, np.sqrt(grid) * self.growth, color=VERMILION, ls="--", label=rf"at most $\sqrt{{k}}\,{name}$"
+            )
         if self.limit is not None:
             self._draw_floor(ax, grid)
         ax.set(title=r"Growth of $\Vert w \Vert$", xlabel=self._k_name(), ylabel=self._norm_name(), xlim=(grid[0], end))
@@ -166,20 +169,29 @@ class LedgerDisplay:
         (self.floor_,) = ax.plot(grid, grid * self.margin, color=GREEN, ls="-.", label=r"at least $k\,\gamma$")
         room = np.append(grid[grid < self.limit], self.limit)
         ax.fill_between(room, room * self.margin, np.sqrt(room) * self.growth, color=GREY, alpha=0.15, lw=0)
-        self.meeting_ = ax.scatter(self.limit, self.limit * self.margin, marker="*", s=150, color=BLACK, zorder=4,
-                                   label=f"{self._limit_name()} = {number(self.limit)}")  # fmt: skip
+        self.meeting_ = ax.scatter(
+            self.limit,
+            self.limit * self.margin,
+            marker="*",
+            s=150,
+            color=BLACK,
+            zorder=4,
+            label=f"{self._limit_name()} = {number(self.limit)}",
+        )
         known = ~np.isnan(self.progress)
         # Another margin may have been passed than that of the separator which was followed.
         if known.any() and (self.progress[known] >= self.k[known] * self.margin * (1.0 - 1e-9)).all():
-            (self.progress_,) = ax.plot(self.k[known], self.progress[known], color=BLUE, ls=":", lw=1.8,
-                                        label=r"$\langle w, u \rangle$")  # fmt: skip
+            (self.progress_,) = ax.plot(
+                self.k[known], self.progress[known], color=BLUE, ls=":", lw=1.8, label=r"$\langle w, u \rangle$"
+            )
 
     def _draw_mistakes(self, ax: Any) -> None:
         ledger, bound = self.ledger, self.ledger.mistake_bound
         examples = np.concatenate([[0.0], self.examples, [ledger.examples]])
         mistakes = np.concatenate([[0.0], self.mistakes, [ledger.mistakes]])
-        (self.mistakes_,) = ax.plot(examples, mistakes, color=BLACK, lw=1.8, drawstyle="steps-post",
-                                    label=f"mistakes: {ledger.mistakes:,}")  # fmt: skip
+        (self.mistakes_,) = ax.plot(
+            examples, mistakes, color=BLACK, lw=1.8, drawstyle="steps-post", label=f"mistakes: {ledger.mistakes:,}"
+        )
         passes = f" in {ledger.passes} passes" if ledger.passes > 1 else ""
         ax.set(title="Mistakes", xlabel=f"examples{passes}", ylabel="mistakes", xlim=(0.0, 1.02 * ledger.examples))
         ax.set_ylim(0.0, 1.15 * max(1, ledger.mistakes))

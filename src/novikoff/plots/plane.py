@@ -10,16 +10,26 @@ import scipy.sparse as sp
 
 from novikoff.errors import DataError
 from novikoff.plots.curve import Bent, Curve, bent_certificate, bent_estimator
-from novikoff.plots.picture import Boundary, Marked, Window, Witness, scatter, sum_of
+from novikoff.plots.plane_parts import Boundary, Marked, Window, Witness, scatter, sum_of
 from novikoff.plots.projection import Points, matrix, project, sample
 from novikoff.plots.style import GREY, new_axes, number
-from novikoff.plots.telling import asked, half_space, mean_of, named, note_on, signs_of
+from novikoff.plots.subjects import asked, half_space, mean_of, named, note_on, signs_of
 from novikoff.theory.certificates import Inseparable, Separable
 
 __all__ = ["PlaneDisplay"]
 
-_ARTISTS = ("points_", "regions_", "boundary_", "normal_", "band_",
-            "rings_", "crosses_", "hulls_", "common_", "legend_")  # fmt: skip
+_ARTISTS = (
+    "points_",
+    "regions_",
+    "boundary_",
+    "normal_",
+    "band_",
+    "rings_",
+    "crosses_",
+    "hulls_",
+    "common_",
+    "legend_",
+)
 _RATIO = 1.3  # width to height of the axes in a new figure, nearly
 _LOPSIDED = 12.0  # features whose ranges differ by more are not drawn to the same scale: one would vanish
 
@@ -111,13 +121,16 @@ class PlaneDisplay:
         """
         classes = np.asarray(clf.classes_)
         if len(classes) != 2:
-            raise DataError(f"A plane has two sides, the estimator {len(classes)} classes. Draw a pair of them: fit on "
-                            "the rows of two classes, or pass one of the certificates of certify(X, y) to "
-                            "from_certificate.")  # fmt: skip
+            raise DataError(
+                f"A plane has two sides, the estimator {len(classes)} classes. Draw a pair of them: fit on "
+                "the rows of two classes, or pass one of the certificates of certify(X, y) to "
+                "from_certificate."
+            )
         X, names = matrix(X, feature_names)
         if not hasattr(clf, "coef_"):
-            return cls._of_bent(bent_estimator(clf, X, signs_of(y, classes, X.shape[0]), names), named(*classes), ax,
-                                kwargs)  # fmt: skip
+            return cls._of_bent(
+                bent_estimator(clf, X, signs_of(y, classes, X.shape[0]), names), named(*classes), ax, kwargs
+            )
         w, intercept = half_space(clf.coef_, clf.intercept_, X.shape[1])
         signs = signs_of(y, classes, X.shape[0])
         scores = signs * (X @ w + intercept)
@@ -129,12 +142,15 @@ class PlaneDisplay:
         boundary = Boundary(points.normal, points.offset, r"$w \cdot x + b$", "$w$", margin, "no row is nearer")
         seen = np.flatnonzero(np.isin(rows, wrong))
         return cls(
-            points, signs[rows], named(*classes),
+            points,
+            signs[rows],
+            named(*classes),
             f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side",
-            note_on(len(rows), len(signs)), boundary,
+            note_on(len(rows), len(signs)),
+            boundary,
             ringed=Marked(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
             crossed=Marked(seen, "not on its side") if len(seen) else None,
-        ).plot(ax, **kwargs)  # fmt: skip
+        ).plot(ax, **kwargs)
 
     @classmethod
     def from_certificate(
@@ -165,13 +181,17 @@ class PlaneDisplay:
         PlaneDisplay
         """
         if not isinstance(certificate, Separable | Inseparable):
-            raise DataError(f"Expected the certificate of one question, found {type(certificate).__name__}. For many "
-                            "classes pass one of them: certify(X, y)['a', 'b'].")  # fmt: skip
+            raise DataError(
+                f"Expected the certificate of one question, found {type(certificate).__name__}. For many "
+                "classes pass one of them: certify(X, y)['a', 'b']."
+            )
         X, names = matrix(X, feature_names)
         signs = certificate.question.signs(y)
         if X.shape != (certificate.n_rows, certificate.n_features) or len(signs) != certificate.n_rows:
-            raise DataError(f"The certificate speaks of {certificate.n_rows} rows with {certificate.n_features} "
-                            f"features; X has shape {X.shape}, y {len(signs)} labels.")  # fmt: skip
+            raise DataError(
+                f"The certificate speaks of {certificate.n_rows} rows with {certificate.n_features} "
+                f"features; X has shape {X.shape}, y {len(signs)} labels."
+            )
         if certificate.question.kernel is not None:
             told, sides = asked(certificate.question)
             return cls._of_bent(bent_certificate(certificate, told, X, signs, names), sides, ax, kwargs)
@@ -181,8 +201,16 @@ class PlaneDisplay:
 
     @classmethod
     def _of_bent(cls, bent: Bent, sides: tuple[tuple[int, str], ...], ax: Any, kwargs: dict[str, Any]) -> PlaneDisplay:
-        return cls(bent.points, bent.signs, sides, bent.title, bent.note, ringed=bent.ringed, crossed=bent.crossed,
-                   curve=bent.curve).plot(ax, **kwargs)  # fmt: skip
+        return cls(
+            bent.points,
+            bent.signs,
+            sides,
+            bent.title,
+            bent.note,
+            ringed=bent.ringed,
+            crossed=bent.crossed,
+            curve=bent.curve,
+        ).plot(ax, **kwargs)
 
     @classmethod
     def _of_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
@@ -191,11 +219,19 @@ class PlaneDisplay:
         w, intercept = half_space(found.separator, found.intercept, X.shape[1])
         points = project(X[rows], w, intercept, names)
         equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
-        boundary = Boundary(points.normal, points.offset, equation, "$w^*$", found.margin,
-                            rf"margin $\gamma$ = {number(found.margin)}")  # fmt: skip
+        boundary = Boundary(
+            points.normal, points.offset, equation, "$w^*$", found.margin, rf"margin $\gamma$ = {number(found.margin)}"
+        )
         asking, sides = asked(found.question)
-        return cls(points, signs[rows], sides, f"{asking}: separable", note_on(len(rows), len(drawn)),
-                   boundary, Marked(np.searchsorted(rows, found.support), "support row"))  # fmt: skip
+        return cls(
+            points,
+            signs[rows],
+            sides,
+            f"{asking}: separable",
+            note_on(len(rows), len(drawn)),
+            boundary,
+            Marked(np.searchsorted(rows, found.support), "support row"),
+        )
 
     @classmethod
     def _of_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
@@ -215,14 +251,29 @@ class PlaneDisplay:
             points = project(drawn, mean_of(drawn), 0.0, mirrored, "along the mean of $y$ · x")
             witness = Witness({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
         asking, names_of_sides = asked(found.question)
-        return cls(points, sides, names_of_sides, f"{asking}: not separable", note_on(len(rows), len(among)),
-                   ringed=Marked(at, f"{len(at)} rows that prove it"), witness=witness)  # fmt: skip
+        return cls(
+            points,
+            sides,
+            names_of_sides,
+            f"{asking}: not separable",
+            note_on(len(rows), len(among)),
+            ringed=Marked(at, f"{len(at)} rows that prove it"),
+            witness=witness,
+        )
 
     @classmethod
     def from_half_space(
-        cls, w: Any, intercept: float = 0.0, *, X: Any = None, y: Any = None, ax: Any = None,
-        xlim: tuple[float, float] | None = None, ylim: tuple[float, float] | None = None, **kwargs: Any,
-    ) -> PlaneDisplay:  # fmt: skip
+        cls,
+        w: Any,
+        intercept: float = 0.0,
+        *,
+        X: Any = None,
+        y: Any = None,
+        ax: Any = None,
+        xlim: tuple[float, float] | None = None,
+        ylim: tuple[float, float] | None = None,
+        **kwargs: Any,
+    ) -> PlaneDisplay:
         r"""Draw the half-space <w, x> + intercept > 0 with its normal vector, as the exercises of a course ask for.
 
         The boundary is dashed: it belongs to neither side.
@@ -266,8 +317,15 @@ class PlaneDisplay:
         vector = f"$w = ({', '.join(f'{value:.4g}' for value in w)})$" if len(w) <= 2 else "$w$"
         boundary = Boundary(points.normal, points.offset, equation, vector, is_strict=True)
         known = ((0, "rows"),) if classes is None else named(*classes)
-        return cls(points, signs[rows], known if len(signs) else (), f"{equation} > 0", note_on(len(rows), len(signs)),
-                   boundary, limits=(xlim, ylim)).plot(ax, **kwargs)  # fmt: skip
+        return cls(
+            points,
+            signs[rows],
+            known if len(signs) else (),
+            f"{equation} > 0",
+            note_on(len(rows), len(signs)),
+            boundary,
+            limits=(xlim, ylim),
+        ).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> PlaneDisplay:
         """Draw on given axes, or in a new figure.

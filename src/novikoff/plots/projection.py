@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
+from novikoff.inputs.rows import Rows
 from novikoff.plots.style import literal
-from novikoff.rows import Rows
 
 __all__ = ["DISTANCE", "LIMIT", "Points", "convex_hull", "matrix", "project", "sample"]
 

@@ -34,8 +34,9 @@ def new_axes(columns: int, size: tuple[float, float]) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib; install the extra novikoff[plot]: "
-                          "pip install 'novikoff[plot]'.") from error  # fmt: skip
+        raise ImportError(
+            "Pictures need matplotlib; install the extra novikoff[plot]: pip install 'novikoff[plot]'."
+        ) from error
     return pyplot.subplots(1, columns, figsize=size, layout="constrained")[1]
 
 

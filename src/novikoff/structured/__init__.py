@@ -3,18 +3,18 @@
 generic.py     StructuredPerceptron: any problem with features(x, y) and best(weights, x), in plain Python
 tagger.py      SequenceTagger: chains of tags, compiled
   templates.py   which features a token has: a small language, and CRF++'s
-  words.py       words as numbers, their attributes computed once
+  word_table.py       words as numbers, their attributes computed once
   features.py    from sentences to features
-  table.py       places for them
+  hash_table.py       places for them
   constraints.py which chains are allowed
   chain.py       the weights, and what is counted
-  knowledge.py   all of it, at one moment
-  answering.py   from tokens to chains of tags
+  snapshot.py   all of it, at one moment
+  inference.py   from tokens to chains of tags
   tagging.py     what a tagger can do once it has learned
-columns.py     CoNLL columns and CoNLL-U
+sentence_files.py     CoNLL columns and CoNLL-U
 spans.py       what BIO, IOB1, IOE and BILOU tags stand for
-outcome.py     how good a tagger is
-saved.py       model files
+evaluation.py     how good a tagger is
+saving.py       model files
 """
 
 from __future__ import annotations

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.kernels import chains as kernels
-from novikoff.kernels.beams import Beam
-from novikoff.kernels.chains import EXAMPLES, LOGGED, MISTAKES, N_COUNTS, ROWS, SQUARED_NORM, SQUARED_RADIUS
-from novikoff.kernels.lanes import EIGHT
-from novikoff.ledger import Trace
-from novikoff.structured.account import SentenceLedger
+from novikoff._compiled.loops import chains as kernels
+from novikoff._compiled.loops.beam_search import Beam
+from novikoff._compiled.loops.chains import EXAMPLES, LOGGED, MISTAKES, N_COUNTS, ROWS, SQUARED_NORM, SQUARED_RADIUS
+from novikoff._compiled.loops.simd import EIGHT
+from novikoff.perceptron.ledger import Trace
 from novikoff.structured.constraints import Bars, no_bars
 from novikoff.structured.features import Features, Program
+from novikoff.structured.hash_table import Table
+from novikoff.structured.ledger import SentenceLedger
 from novikoff.structured.sentences import Tokens
-from novikoff.structured.table import Table
 
 __all__ = ["Chain", "Lesson", "Search", "floor_of", "number_for"]
 
@@ -219,19 +219,41 @@ class Chain:
         before, first_row = int(self.counts[MISTAKES]), self.n_rows
         log = np.empty((min(_CHUNK, len(order)), 3), np.int64)
         features = lesson.features
-        lessons = kernels.Lessons(lesson.tokens.starts, features.ids, features.links, features.after, lesson.tags,
-                                  lesson.row_of, self._feature_of)  # fmt: skip
+        lessons = kernels.Lessons(
+            lesson.tokens.starts,
+            features.ids,
+            features.links,
+            features.after,
+            lesson.tags,
+            lesson.row_of,
+            self._feature_of,
+        )
         learned = kernels.Learned(self.weights, self.moments, self.pairs, self.pair_moments)
         for part in _pieces(order):
             number = self._number(lesson)
             floor, width = floor_of(number), self.pairs.shape[1]
-            room = self.search.room(self.n_tags, width, lesson.tokens.longest, number=number,
-                                    with_links=bool(program.n_links), n_features=features.ids.shape[1])  # fmt: skip
+            room = self.search.room(
+                self.n_tags,
+                width,
+                lesson.tokens.longest,
+                number=number,
+                with_links=bool(program.n_links),
+                n_features=features.ids.shape[1],
+            )
             kernels.learn_sentences(
-                part, lessons, learned, self.triples, self.triple_moments, self.with_pairs,
-                *self.bars.weights(width, floor), floor, room,
-                self.search.room_for_beam(self.n_tags, lesson.tokens.longest), self.counts, log,
-            )  # fmt: skip
+                part,
+                lessons,
+                learned,
+                self.triples,
+                self.triple_moments,
+                self.with_pairs,
+                *self.bars.weights(width, floor),
+                floor,
+                room,
+                self.search.room_for_beam(self.n_tags, lesson.tokens.longest),
+                self.counts,
+                log,
+            )
             self._record(log[: self.counts[LOGGED]])
         self._settle(lesson, program, first_row, with_names)
         self.passes += 1

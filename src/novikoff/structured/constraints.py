@@ -93,9 +93,12 @@ def _parted(scheme: str, tag: Any) -> tuple[str, str]:
 
 
 def require_allowed(
-    scheme: str | None, known: Sequence[Any], starts: np.ndarray, tags: Sequence[Any],
+    scheme: str | None,
+    known: Sequence[Any],
+    starts: np.ndarray,
+    tags: Sequence[Any],
     place: Callable[[int, int], str] | None = None,
-) -> None:  # fmt: skip
+) -> None:
     """Refuse sentences whose tags a scheme bars; `known` are tags met before. `place` says where a token of a sentence
     is to be found, for who does not count them from 0."""
     if scheme is None:
@@ -107,8 +110,10 @@ def require_allowed(
     if fault is not None:
         sentence, token = _at(starts, fault)
         where = f"Token {token} of sentence {sentence} has" if place is None else f"{place(sentence, token)}:"
-        raise DataError(f"{where} the tag {tags[fault]!r}, which the scheme {scheme!r} does not allow there. Correct "
-                        "it, or learn without constraints.")  # fmt: skip
+        raise DataError(
+            f"{where} the tag {tags[fault]!r}, which the scheme {scheme!r} does not allow there. Correct "
+            "it, or learn without constraints."
+        )
 
 
 def _require_of(scheme: str, starts: np.ndarray, tags: Sequence[Any], place: Callable[[int, int], str]) -> None:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novikoff.kernels import tokens as kernels
+from novikoff._compiled.loops import tokens as kernels
 from novikoff.structured.attributes import Attribute, attribute_named
+from novikoff.structured.hash_table import Table
 from novikoff.structured.sentences import Tokens
-from novikoff.structured.table import Table
 from novikoff.structured.templates import Template, Templates, cells_of
-from novikoff.structured.words import Words, text_hashes
+from novikoff.structured.word_table import Words, text_hashes
 
 __all__ = ["Code", "Features", "Program"]
 
@@ -101,9 +101,18 @@ class Program:
             table.grow(max(table.count + longest, len(table.slots) if at else 0))
             firsts = np.concatenate([firsts[: table.count], np.empty(len(table.slots) // 2 - table.count, np.int64)])
             at, table.count = kernels.find_features(
-                tokens.types, tokens.starts, at, tokens.values, *self._plain, self.shift, table.slots,
-                tokens.longest, table.count, ids, firsts,
-            )  # fmt: skip
+                tokens.types,
+                tokens.starts,
+                at,
+                tokens.values,
+                *self._plain,
+                self.shift,
+                table.slots,
+                tokens.longest,
+                table.count,
+                ids,
+                firsts,
+            )
         return self._with_links(tokens, n_tags, ids, table, firsts[: table.count])
 
     def _with_links(self, tokens: Tokens, n_tags: int, ids: np.ndarray, table: Table, firsts: np.ndarray) -> Features:

@@ -8,13 +8,13 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from novikoff._threads import Lock
 from novikoff.errors import DataError
-from novikoff.ledger import Trace
-from novikoff.structured.account import StructuredLedger
+from novikoff.perceptron.ledger import Trace
+from novikoff.structured.ledger import StructuredLedger
 from novikoff.structured.parameters import one_of, whole
 from novikoff.structured.reentry import require_free
 from novikoff.structured.vectors import Vector, vector_for
+from novikoff.system.threads import Lock
 
 __all__ = ["Problem", "StructuredPerceptron"]
 
@@ -86,13 +86,19 @@ class StructuredPerceptron:
     """
 
     def __init__(
-        self, problem: Problem, *, max_iter: int = 10, hypothesis: str = "averaged", order: str = "given",
+        self,
+        problem: Problem,
+        *,
+        max_iter: int = 10,
+        hypothesis: str = "averaged",
+        order: str = "given",
         random_state: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         for verb in ("features", "best"):
             if not callable(getattr(problem, verb, None)):
-                raise DataError(f"A problem has features(x, y) and best(weights, x); {type(problem).__name__} has no "
-                                f"{verb}.")  # fmt: skip
+                raise DataError(
+                    f"A problem has features(x, y) and best(weights, x); {type(problem).__name__} has no {verb}."
+                )
         self.problem = problem
         self.max_iter = whole("max_iter", max_iter, 1, 2**31)
         self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))

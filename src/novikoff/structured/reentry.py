@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from novikoff._threads import Lock
 from novikoff.errors import ReentryError
+from novikoff.system.threads import Lock
 
 __all__ = ["require_free"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.structured.words import Words
+from novikoff.structured.word_table import Words
 
 __all__ = ["Sentence", "Tokens", "as_list", "default_columns", "flat_tags", "tokens_of", "width_of"]
 
@@ -43,8 +43,10 @@ def as_list(sentences: Iterable[Sentence]) -> list[Sentence]:
         return found
     for number, sentence in enumerate(found):
         if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
-            raise DataError(f"Sentence {number} is {_short(sentence)}, not a list of words. Split it first: "
-                            "text.split() will do for a start.")  # fmt: skip
+            raise DataError(
+                f"Sentence {number} is {_short(sentence)}, not a list of words. Split it first: "
+                "text.split() will do for a start."
+            )
     return found
 
 
@@ -57,8 +59,10 @@ def width_of(sentences: list[Sentence]) -> int | None:
 
 
 def _refuse(token: Any) -> int:
-    raise DataError(f"A token is {_short(token)}, of type {type(token).__name__}. Tokens are words, or rows of cells "
-                    "such as ('dogs', 'NNS').")  # fmt: skip
+    raise DataError(
+        f"A token is {_short(token)}, of type {type(token).__name__}. Tokens are words, or rows of cells "
+        "such as ('dogs', 'NNS')."
+    )
 
 
 def default_columns(width: int) -> tuple[str, ...]:
@@ -97,8 +101,10 @@ def _rows_of(sentences: list[Sentence], starts: np.ndarray, n_columns: int) -> l
 def _ragged(starts: np.ndarray, sizes: np.ndarray, n_columns: int) -> DataError:
     at = int(np.flatnonzero(sizes != n_columns)[0])
     sentence = int(np.searchsorted(starts, at, "right")) - 1
-    return DataError(f"Token {at - int(starts[sentence])} of sentence {sentence} has {int(sizes[at])} columns where "
-                     f"{n_columns} were expected.")  # fmt: skip
+    return DataError(
+        f"Token {at - int(starts[sentence])} of sentence {sentence} has {int(sizes[at])} columns where "
+        f"{n_columns} were expected."
+    )
 
 
 def flat_tags(sentences: list[Sentence], tags: Iterable[Sequence[Any]]) -> list[Any]:

@@ -9,18 +9,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from novikoff._threads import Lock
 from novikoff.errors import DataError
 from novikoff.structured.attributes import Attribute
 from novikoff.structured.chain import Lesson, Search
 from novikoff.structured.constraints import SCHEMES, require_allowed
 from novikoff.structured.features import Program
-from novikoff.structured.knowledge import Knowledge
 from novikoff.structured.parameters import one_of, whole
 from novikoff.structured.reentry import require_free
 from novikoff.structured.sentences import Sentence, Tokens, as_list, default_columns, flat_tags, tokens_of, width_of
+from novikoff.structured.snapshot import Knowledge
 from novikoff.structured.tagging import STRANGERS, Tagging
 from novikoff.structured.templates import TemplateSource, parse, source_of
+from novikoff.system.threads import Lock
 
 __all__ = ["SequenceTagger"]
 
@@ -97,11 +97,20 @@ class SequenceTagger(Tagging):
     """
 
     def __init__(
-        self, templates: str | os.PathLike[str] | Iterable[str] | TemplateSource = "pos", *, max_iter: int = 10,
-        hypothesis: str = "averaged", order: str = "shuffled", random_state: int = 0, markov_order: int = 1,
-        beam: int | None = None, constraints: str | None = None, hash_bits: int | None = None,
-        columns: Sequence[str] | None = None, attributes: Mapping[str, Attribute] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        templates: str | os.PathLike[str] | Iterable[str] | TemplateSource = "pos",
+        *,
+        max_iter: int = 10,
+        hypothesis: str = "averaged",
+        order: str = "shuffled",
+        random_state: int = 0,
+        markov_order: int = 1,
+        beam: int | None = None,
+        constraints: str | None = None,
+        hash_bits: int | None = None,
+        columns: Sequence[str] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> None:
         self.templates = source_of(templates)
         self.max_iter = whole("max_iter", max_iter, 1, 2**31)
         self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
@@ -212,8 +221,10 @@ class SequenceTagger(Tagging):
     def _columns_for(self, width: int) -> tuple[str, ...]:
         columns = self.columns or default_columns(width)
         if len(columns) != width:
-            raise DataError(f"Tokens have {width} {'column' if width == 1 else 'columns'}, but columns= names "
-                            f"{len(columns)}: {', '.join(columns)}.")  # fmt: skip
+            raise DataError(
+                f"Tokens have {width} {'column' if width == 1 else 'columns'}, but columns= names "
+                f"{len(columns)}: {', '.join(columns)}."
+            )
         return columns
 
     def _nothing(self, columns: tuple[str, ...]) -> Knowledge:
@@ -276,7 +287,7 @@ class SequenceTagger(Tagging):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which `nk.load` reads. Attributes of your own are code, and no file holds code: give them
         again when loading."""
-        from novikoff.structured.saved import save
+        from novikoff.structured.saving import save
 
         save(self, path)
 

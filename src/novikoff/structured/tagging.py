@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from novikoff._threads import Lock
 from novikoff.errors import DataError
-from novikoff.structured.account import SentenceLedger
-from novikoff.structured.answering import Answer
 from novikoff.structured.chain import Undo
-from novikoff.structured.columns import FileColumns
-from novikoff.structured.knowledge import Knowledge
+from novikoff.structured.inference import Answer
+from novikoff.structured.ledger import SentenceLedger
 from novikoff.structured.parameters import whole
+from novikoff.structured.sentence_files import FileColumns
 from novikoff.structured.sentences import Sentence, Tokens, as_list, flat_tags, tokens_of
+from novikoff.structured.snapshot import Knowledge
+from novikoff.system.threads import Lock
 
 __all__ = ["STRANGERS", "Guess", "Tagging"]
 
@@ -200,8 +200,10 @@ def _guesses(answer: Answer, chains: np.ndarray, scores: list[int]) -> list[Gues
     if not chains.shape[1]:
         return [Guess([], 0.0)]
     tags, there = answer.known.tags, chains[:, 0] >= 0
-    return [Guess([tags[code] for code in chain], score / answer.scale)
-            for chain, score in zip(chains[there].tolist(), scores, strict=False)]  # fmt: skip
+    return [
+        Guess([tags[code] for code in chain], score / answer.scale)
+        for chain, score in zip(chains[there].tolist(), scores, strict=False)
+    ]
 
 
 def _weights_of_tags(answer: Answer, weights: np.ndarray | None) -> dict[Any, float]:

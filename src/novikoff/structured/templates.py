@@ -121,8 +121,10 @@ def source_of(templates: str | os.PathLike[str] | Iterable[str] | TemplateSource
     try:
         return TemplateSource(os.fspath(templates), tuple(Path(templates).read_text("utf-8").splitlines()))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"templates is {os.fspath(templates)!r}: neither one of {', '.join(map(repr, SETS))}, nor a "
-                        f"template such as 'word[0]', nor a file that can be read ({error}).") from error  # fmt: skip
+        raise DataError(
+            f"templates is {os.fspath(templates)!r}: neither one of {', '.join(map(repr, SETS))}, nor a "
+            f"template such as 'word[0]', nor a file that can be read ({error})."
+        ) from error
 
 
 def parse(source: TemplateSource, columns: Sequence[str], own: Mapping[str, Attribute] | None = None) -> Templates:
@@ -171,15 +173,19 @@ class _Own:
     def _atom(self, place: str, line: str, cell: str) -> Atom:
         found = _CELL.match(cell)
         if found is None:
-            raise DataError(f"{place}: {cell.strip()!r} in {line!r} is not of the form name[offset], such as word[-1]. "
-                            "Several of them are joined by +.")  # fmt: skip
+            raise DataError(
+                f"{place}: {cell.strip()!r} in {line!r} is not of the form name[offset], such as word[-1]. "
+                "Several of them are joined by +."
+            )
         name, column, offset = found[1], found[2], _offset(place, line, found[3])
         if column is None and name in self.columns:
             return Atom(None, self.columns.index(name), offset)
         for wanted, known in ((name, self._is_attribute(name)), (column, column is None or column in self.columns)):
             if not known:
-                raise DataError(f"{place}: there is no {wanted!r} in {line!r}. Columns: {', '.join(self.columns)}. "
-                                f"Attributes: {', '.join([*self.own, *NAMES])}. The tag before: tag[-1].")  # fmt: skip
+                raise DataError(
+                    f"{place}: there is no {wanted!r} in {line!r}. Columns: {', '.join(self.columns)}. "
+                    f"Attributes: {', '.join([*self.own, *NAMES])}. The tag before: tag[-1]."
+                )
         return Atom(name, 0 if column is None else self.columns.index(column), offset)
 
     def _is_attribute(self, name: str) -> bool:
@@ -211,8 +217,10 @@ class _Crfpp:
     def _atom(self, place: str, line: str, found: re.Match[str]) -> Atom:
         column = int(found[2])
         if column >= len(self.columns):
-            raise DataError(f"{place}: {line!r} asks for column {column}; there are {len(self.columns)}, counted from "
-                            f"0: {', '.join(self.columns)}.")  # fmt: skip
+            raise DataError(
+                f"{place}: {line!r} asks for column {column}; there are {len(self.columns)}, counted from "
+                f"0: {', '.join(self.columns)}."
+            )
         return Atom(None, column, _offset(place, line, found[1]))
 
 

@@ -136,8 +136,9 @@ class _Places(Vector):
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:
         both = np.concatenate([np.ravel(right), np.ravel(wrong)])
         if both.size and not (both.min() >= 0 and both.max() < len(self.now)):
-            raise DataError(f"features(x, y) has places from {both.min()} to {both.max()}; the problem's size is "
-                            f"{len(self.now)}.")  # fmt: skip
+            raise DataError(
+                f"features(x, y) has places from {both.min()} to {both.max()}; the problem's size is {len(self.now)}."
+            )
         places, index = np.unique(both, return_inverse=True)
         signs = np.repeat([1.0, -1.0], [np.size(right), np.size(wrong)])
         delta = np.bincount(index, signs, len(places))

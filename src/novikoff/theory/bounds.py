@@ -39,13 +39,13 @@ from typing import Any, Literal
 import numpy as np
 
 from novikoff.errors import CertificateError, DataError
-from novikoff.labels import encode
-from novikoff.readable import Readable
+from novikoff.formatting.summary import Readable
+from novikoff.inputs.labels import encode
 from novikoff.theory import bound_checker, checker
 from novikoff.theory.certificates import Certificate, Question, Separable, Verdicts, readable
-from novikoff.theory.hinges import UP, Account, Descent, FreundSchapire, Hinge, Problem
-from novikoff.theory.points import Points
+from novikoff.theory.hinge_bounds import UP, Account, Descent, FreundSchapire, Hinge, Problem
 from novikoff.theory.separability import certify, names_of, read_data
+from novikoff.theory.signed_points import Points
 
 __all__ = ["MistakeBound", "mistake_bound"]
 
@@ -171,8 +171,9 @@ class MistakeBound(Readable):
         if direction.any() and direction.dtype.kind == "f":
             checker.check_length(self.u, self.intercept, 1.0, 1.0)
         checker.check_radius(X, signs, self.radius, constant)
-        bound_checker.check_value(X, signs, self.theorem, self.value, self.radius, self.u, self.intercept, self.margin,
-                                  self.loss, constant)  # fmt: skip
+        bound_checker.check_value(
+            X, signs, self.theorem, self.value, self.radius, self.u, self.intercept, self.margin, self.loss, constant
+        )
         bound_checker.check_lower(X, signs, self.theorem, self.lower, self.radius, self.weights, constant)
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -292,8 +293,10 @@ def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
             raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
         return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(y))
     if len(names) > 2:
-        raise DataError(f"A mistake bound speaks of two classes, y has {len(names)}. Pass positive=, the class to "
-                        "set against all others.")  # fmt: skip
+        raise DataError(
+            f"A mistake bound speaks of two classes, y has {len(names)}. Pass positive=, the class to "
+            "set against all others."
+        )
     return Question(names[-1], names[0] if len(names) == 2 else None, fit_intercept, n_asked=len(y))
 
 
@@ -312,9 +315,11 @@ def _about(certificate: Certificate | Verdicts, points: Points, y: np.ndarray, p
             and _may_hold(certificate, points, side)
         ):
             return certificate, side
-    raise DataError(f"The certificate ({question}, {certificate.n_rows} rows, fit_intercept={question.fit_intercept}) "
-                    "is not about these data. Leave it out, or pass the same X, y, fit_intercept and positive to "
-                    "certify.")  # fmt: skip
+    raise DataError(
+        f"The certificate ({question}, {certificate.n_rows} rows, fit_intercept={question.fit_intercept}) "
+        "is not about these data. Leave it out, or pass the same X, y, fit_intercept and positive to "
+        "certify."
+    )
 
 
 def _may_hold(certificate: Certificate, points: Points, side: int) -> bool:
@@ -332,9 +337,21 @@ def _may_hold(certificate: Certificate, points: Points, side: int) -> bool:
 def _novikoff(problem: Problem, certificate: Separable, side: int, question: Question) -> MistakeBound:
     # A product overflows to inf, a power would raise.
     ratio, best = problem.radius / certificate.margin, problem.radius / certificate.margin_upper
-    return MistakeBound("novikoff", ratio * ratio * UP, best * best * (1.0 - problem.rounding), "any", problem.radius,
-                        side * certificate.separator, side * certificate.intercept, certificate.margin, 0.0,
-                        _support_weights(certificate), len(problem.points), question, certificate)  # fmt: skip
+    return MistakeBound(
+        "novikoff",
+        ratio * ratio * UP,
+        best * best * (1.0 - problem.rounding),
+        "any",
+        problem.radius,
+        side * certificate.separator,
+        side * certificate.intercept,
+        certificate.margin,
+        0.0,
+        _support_weights(certificate),
+        len(problem.points),
+        question,
+        certificate,
+    )
 
 
 def _support_weights(certificate: Separable) -> np.ndarray:
@@ -369,6 +386,18 @@ def _bound(account: Account, question: Question, certificate: Certificate) -> Mi
     length = math.hypot(*account.v)
     u, margin = (account.v / length, 1.0 / length) if length else (account.v, None)
     problem = account.problem
-    return MistakeBound(account.theorem.name, account.value, min(account.lower, account.value), 1, problem.radius,
-                        u[:-1], float(u[-1]), margin, account.loss, account.weights, len(problem.points), question,
-                        certificate)  # fmt: skip
+    return MistakeBound(
+        account.theorem.name,
+        account.value,
+        min(account.lower, account.value),
+        1,
+        problem.radius,
+        u[:-1],
+        float(u[-1]),
+        margin,
+        account.loss,
+        account.weights,
+        len(problem.points),
+        question,
+        certificate,
+    )

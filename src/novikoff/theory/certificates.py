@@ -14,11 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import CertificateError
-from novikoff.gram import Potential, UsersPotential, are_objects, kernel_matrix, points_of
-from novikoff.readable import Readable
-from novikoff.sparse import checked_csr
-from novikoff.theory import checked_values, checker, dual_checker
-from novikoff.theory.reading import require_doubles
+from novikoff.formatting.summary import Readable
+from novikoff.inputs.sparse import checked_csr
+from novikoff.kernel_methods.kernels import Potential, UsersPotential
+from novikoff.kernel_methods.matrices import are_objects, kernel_matrix, points_of
+from novikoff.theory import checked_kernel_values, checker, dual_checker
+from novikoff.theory.exact_inputs import require_doubles
 
 __all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts", "readable"]
 
@@ -92,8 +93,10 @@ class Certificate(Readable):
         shape = X.shape if is_table else (len(X), 0)
         signs = question.checked_signs(y)
         if shape != (self.n_rows, self.n_features) or len(signs) != self.n_rows:
-            raise CertificateError(f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
-                                   f"X has shape {shape}, y {len(signs)} labels.")  # fmt: skip
+            raise CertificateError(
+                f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
+                f"X has shape {shape}, y {len(signs)} labels."
+            )
         self._check(X if question.kernel is None else _products(X, question.kernel), signs)
 
     @abstractmethod
@@ -342,11 +345,13 @@ def readable(X: Any) -> np.ndarray | sp.csr_array:
     return checker.plain(checked_csr(X).matrix if sp.issparse(X) else X)
 
 
-def _products(X: Any, function: Potential | UsersPotential) -> checked_values.Products:
+def _products(X: Any, function: Potential | UsersPotential) -> checked_kernel_values.Products:
     """Kernel values for the checker: it computes those of a name itself, and takes those of a user's as given."""
     if isinstance(function, UsersPotential):
-        return checked_values.Matrix(kernel_matrix(X, function))
-    return checked_values.of_name(X, function.name, function.degree, function.gamma, function.coef0, function.constant)
+        return checked_kernel_values.Matrix(kernel_matrix(X, function))
+    return checked_kernel_values.of_name(
+        X, function.name, function.degree, function.gamma, function.coef0, function.constant
+    )
 
 
 def _verdict(certificate: Certificate) -> str:

@@ -197,9 +197,14 @@ def check_wrong(X: Any, signs: np.ndarray, w: np.ndarray, bias: float, wrong: np
 
 
 def check_fewest(
-    X: Any, signs: np.ndarray, witnesses: Sequence[np.ndarray], shares: Sequence[Fraction], least: int, constant: float,
+    X: Any,
+    signs: np.ndarray,
+    witnesses: Sequence[np.ndarray],
+    shares: Sequence[Fraction],
+    least: int,
+    constant: float,
     work: int = WORK,
-) -> None:  # fmt: skip
+) -> None:
     """Every half-space errs on at least `least` rows, given that it errs on some row of each witness.
 
     Rows that are the same point z = y (x, constant) are wrong together, so that erring on one costs as many rows as

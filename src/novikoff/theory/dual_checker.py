@@ -1,6 +1,6 @@
 """Certificates in feature space checked in exact arithmetic, by code that shares nothing with the search.
 
-Rows are known by their inner products K(x, z); checked_values.py says where these come from.
+Rows are known by their inner products K(x, z); checked_kernel_values.py says where these come from.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from novikoff.errors import CertificateError
-from novikoff.theory.checked_values import Distances, Products
+from novikoff.theory.checked_kernel_values import Distances, Products
 from novikoff.theory.checker import as_exact, proportional, require_rows
 
 __all__ = ["check_length", "check_radius", "check_separator", "check_support", "check_witness"]

@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from novikoff.theory.points import Points
+from novikoff.theory.signed_points import Points
 
 __all__ = [
     "ExactCorral",

@@ -24,13 +24,13 @@ from flint import fmpq
 from scipy.linalg.lapack import dpstrf
 
 from novikoff.errors import CertificateError, DataError
-from novikoff.rows import Rows
+from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
 from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable, Question
-from novikoff.theory.checked_values import Matrix
-from novikoff.theory.deciding import Witness, searched
+from novikoff.theory.checked_kernel_values import Matrix
+from novikoff.theory.decision import Witness, searched
 from novikoff.theory.kernel_values import KernelValues
-from novikoff.theory.points import Points
+from novikoff.theory.signed_points import Points
 
 __all__ = ["certify_features"]
 
@@ -41,9 +41,13 @@ _FEW_UNITS = 64.0 * _UNIT
 
 
 def certify_features(
-    values: KernelValues, signs: np.ndarray, question: Question, n_features: int, method: str = "hull",
+    values: KernelValues,
+    signs: np.ndarray,
+    question: Question,
+    n_features: int,
+    method: str = "hull",
     tol: float = 1e-9,
-) -> Certificate:  # fmt: skip
+) -> Certificate:
     """The certificate for rows with these kernels and signs -1 and +1; rows with sign 0 are left out."""
     asked = np.flatnonzero(signs)
     question = replace(question, n_asked=len(asked))
@@ -60,8 +64,18 @@ def certify_features(
     rows, weights = found.rows[order], found.weights[order]
     separator[asked[rows]] = weights * signs[asked[rows]]
     radius = exact.root_above(max(hull.product(row, row) for row in hull.longest()))
-    return KernelSeparable(question, separator, 0.0, found.lower, found.upper, asked[rows], found.shares[order], radius,
-                           len(signs), n_features)  # fmt: skip
+    return KernelSeparable(
+        question,
+        separator,
+        0.0,
+        found.lower,
+        found.upper,
+        asked[rows],
+        found.shares[order],
+        radius,
+        len(signs),
+        n_features,
+    )
 
 
 class _Nearest:
@@ -144,9 +158,11 @@ class _Hull:
             ):
                 return nearest
         if not self.values.is_exact:
-            raise CertificateError("Undecided: the kernel's values are rounded to doubles, and the margin, if there is "
-                                   "one, is no larger than rounding makes it. Try a kernel that bends more (a larger "
-                                   "gamma), or one with exact values: 'linear', 'poly', whole numbers.")  # fmt: skip
+            raise CertificateError(
+                "Undecided: the kernel's values are rounded to doubles, and the margin, if there is "
+                "one, is no larger than rounding makes it. Try a kernel that bends more (a larger "
+                "gamma), or one with exact values: 'linear', 'poly', whole numbers."
+            )
         return self.decided_exactly(found.rows, found.weights, tol)
 
     def coordinates(self) -> Rows:
@@ -251,8 +267,14 @@ class _Hull:
             if squared == 0:
                 return np.array(corral.rows), exact.as_multipliers(corral.weights)
             slopes, _ = self._slopes(np.array(corral.rows), exact.as_fractions(corral.weights).astype(float))
-            entering = next((row for row in np.argsort(slopes).tolist() if row not in corral.rows
-                             and self.slope(row, corral.rows, corral.weights) < enough * squared), None)  # fmt: skip
+            entering = next(
+                (
+                    row
+                    for row in np.argsort(slopes).tolist()
+                    if row not in corral.rows and self.slope(row, corral.rows, corral.weights) < enough * squared
+                ),
+                None,
+            )
             if entering is None:
                 break
             corral.enter(entering)

@@ -19,9 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_solve
 
-from novikoff.kernels import hull
-from novikoff.learner import Learner
-from novikoff.theory.points import Points
+from novikoff._compiled.loops import hull
+from novikoff.perceptron.learner import Learner
+from novikoff.theory.signed_points import Points
 
 __all__ = ["Corral", "search"]
 

@@ -15,8 +15,9 @@ import numpy as np
 from flint import fmpq
 from scipy.spatial.distance import cdist
 
-from novikoff.gram import Potential, UsersPotential, are_objects, kernel_matrix
-from novikoff.rows import Rows
+from novikoff.inputs.rows import Rows
+from novikoff.kernel_methods.kernels import Potential, UsersPotential
+from novikoff.kernel_methods.matrices import are_objects, kernel_matrix
 from novikoff.theory import exact
 
 __all__ = ["KernelValues"]

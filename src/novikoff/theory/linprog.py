@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from novikoff.theory.hull import Corral
-from novikoff.theory.points import Points
+from novikoff.theory.signed_points import Points
 
 __all__ = ["search"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.labels import Labels, encode
+from novikoff.inputs.labels import Labels, encode
 from novikoff.theory.exact import products, vector
-from novikoff.theory.points import Points
 from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.signed_points import Points
 
 __all__ = ["margin", "margins"]
 
@@ -44,8 +44,9 @@ def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.nda
     rows, labels = read_data(X, y)
     weights = np.append(np.asarray(w, float).reshape(-1), 0.0 if intercept is None else np.asarray(intercept, float))
     if len(weights) != rows.n_features + 1:
-        raise DataError(f"Expected {rows.n_features} weights, as X has columns, and one intercept; "
-                        f"found {len(weights)} numbers.")  # fmt: skip
+        raise DataError(
+            f"Expected {rows.n_features} weights, as X has columns, and one intercept; found {len(weights)} numbers."
+        )
     if not np.isfinite(weights).all() or not weights.any():
         raise DataError("A hyperplane needs finite weights that are not all zero.")
     return _signed_exactly(Points(rows, _signs(labels), 0.0 if intercept is None else 1.0), weights)
@@ -80,8 +81,9 @@ def _signs(labels: np.ndarray) -> np.ndarray:
     classes, codes = encode(labels)
     names = names_of(classes)
     if len(classes) > 2:
-        raise DataError(f"Margins need two labels, found {len(classes)}: {names!r}. "
-                        "Compare one with the rest: y == label.")  # fmt: skip
+        raise DataError(
+            f"Margins need two labels, found {len(classes)}: {names!r}. Compare one with the rest: y == label."
+        )
     if len(classes) == 1:
         return np.full(len(labels), 2 * Labels(names).codes[names[0]] - 1)
     return 2 * codes - 1

@@ -2,7 +2,7 @@
 
 Rows x with signs y are separable iff 0 is not in the convex hull of the points z = y * (x, constant); the margin is the
 distance of that hull from 0, and the best separator points along its nearest point. How that is decided and proved is
-in deciding.py; with a kernel, rows are those of its matrix, and feature_space.py says why that is enough.
+in decision.py; with a kernel, rows are those of its matrix, and feature_space.py says why that is enough.
 """
 
 from __future__ import annotations
@@ -15,22 +15,32 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.gram import Potential, are_objects, resolve
-from novikoff.labels import Labels, encode
-from novikoff.rows import Rows
+from novikoff.inputs.labels import Labels, encode
+from novikoff.inputs.rows import Rows
+from novikoff.kernel_methods.kernels import Potential, resolve
+from novikoff.kernel_methods.matrices import are_objects
 from novikoff.theory.certificates import Certificate, Question, Verdicts
-from novikoff.theory.deciding import METHODS, certify_signs
+from novikoff.theory.decision import METHODS, certify_signs
+from novikoff.theory.exact_inputs import require_doubles
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
-from novikoff.theory.reading import require_doubles
 
 __all__ = ["certify", "certify_signs", "names_of", "read_data"]
 
 
 def certify(
-    X: Any, y: Any, *, fit_intercept: bool | None = None, positive: Any = None, method: str = "hull", tol: float = 1e-9,
-    kernel: Any = None, degree: float = 3, gamma: float | None = None, coef0: float = 1.0,
-) -> Certificate | Verdicts:  # fmt: skip
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool | None = None,
+    positive: Any = None,
+    method: str = "hull",
+    tol: float = 1e-9,
+    kernel: Any = None,
+    degree: float = 3,
+    gamma: float | None = None,
+    coef0: float = 1.0,
+) -> Certificate | Verdicts:
     """Decide whether a half-space can have every row on its side, and prove it.
 
     Separable if and only if some w has y <w, x> > 0 for every row; the answer is exact for the numbers as doubles,
@@ -94,9 +104,13 @@ def certify(
         raise ValueError(f"tol must be a number in [0, 1), found {tol!r}.")
     if fit_intercept is None:
         fit_intercept = kernel is None
-    ask, labels = _asker(X, y, method, tol) if kernel is None else _asker_with_kernel(
-        X, y, method, tol, kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept
-    )  # fmt: skip
+    ask, labels = (
+        _asker(X, y, method, tol)
+        if kernel is None
+        else _asker_with_kernel(
+            X, y, method, tol, kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept
+        )
+    )
     names = names_of(encode(labels)[0])
     if positive is not None:
         if positive not in names:

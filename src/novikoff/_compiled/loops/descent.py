@@ -1,0 +1,327 @@
+"""Stochastic gradient descent, and the sums over rows that gradient descent and Newton's method are made of.
+
+problem   minimise  F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2;  b goes unpenalised
+given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); targets y_i; a loss
+result    w and b one pass further on, in place; or F, its gradient, and products with its Hessian
+source    Robbins & Monro 1951; Bottou 2012 (w = scale * u, so that shrinking w is one product);
+          Lacoste-Julien, Schmidt & Bach 2012 (averages with weights 1, 2, 3, ...);
+          Bordes, Bottou & Gallinari 2009 (stochastic Newton)
+
+The vector of the solvers has the bias as its last entry; `constant` is 1 with an intercept, 0 without.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from novikoff._compiled import kernel, part
+from novikoff._compiled.loops.rows import (
+    LARGEST,
+    SMALLEST,
+    row_add,
+    row_add_twice,
+    row_at,
+    row_dot,
+    row_dot_ahead,
+    row_look,
+    rows_ahead,
+    tell_memory,
+)
+
+# Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
+HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)
+CONSTANT, INVERSE_ROOT, INVERSE, FITTED = range(4)
+
+# Places in `counts` (int64) and `measures` (float64) of a run of SGD.
+EXAMPLES, MISTAKES, UPDATES = range(3)
+SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM = range(5)
+
+PATIENCE = 10_000.0  # examples: more made a9a slower, fewer made reuters slower
+TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
+
+_u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
+
+
+@part
+def loss_value(loss, s, y):
+    """Return what the score s costs where y was wanted."""
+    m = y * s
+    if loss == HINGE_AT_ZERO:
+        return max(0.0, -m)
+    if loss == HINGE:
+        return max(0.0, 1.0 - m)
+    if loss == SQUARED_HINGE:
+        missing = max(0.0, 1.0 - m)
+        return missing * missing
+    if loss == LOGISTIC:
+        return max(0.0, -m) + np.log1p(np.exp(-abs(m)))
+    return (s - y) * (s - y)
+
+
+@part
+def loss_slope(loss, s, y):
+    """Return d loss / d s."""
+    m = y * s
+    if loss == HINGE_AT_ZERO:
+        return -y if m <= 0.0 else 0.0
+    if loss == HINGE:
+        return -y if m < 1.0 else 0.0
+    if loss == SQUARED_HINGE:
+        return -2.0 * y * max(0.0, 1.0 - m)
+    if loss == LOGISTIC:
+        e = np.exp(-abs(m))  # the same as in loss_value: computed once where both are asked for
+        return -y * (e if m > 0.0 else 1.0) / (1.0 + e)
+    return 2.0 * (s - y)
+
+
+@part
+def loss_curvature(loss, s, y):
+    """Return d2 loss / d s2."""
+    m = y * s
+    if loss == SQUARED_HINGE:
+        return 2.0 * y * y if m < 1.0 else 0.0
+    if loss == LOGISTIC:
+        e = np.exp(-abs(m))
+        return y * y * e / ((1.0 + e) * (1.0 + e))
+    return 2.0 if loss == SQUARED else 0.0
+
+
+@part
+def steps(schedule, eta, alpha, steepness, squared_radius, t):
+    """Return the steps of example t = 1, 2, ... for the weights and for the bias.
+
+    eta is the first step, 0 for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; for
+    INVERSE it is a place in time. FITTED begins with the latter. After PATIENCE examples it falls like 1 / sqrt(t),
+    which is right whatever the curvature (Bach & Moulines 2011), and in the end like 1 / (alpha t), which is right for
+    the curvature that the penalty guarantees. Nothing curves along the bias but the losses themselves: 1 / (alpha t)
+    would leave it behind.
+    """
+    if schedule == INVERSE:
+        tau = 1.0 / (alpha * (eta + t))
+        return tau, tau
+    if eta == 0.0:
+        if squared_radius <= SMALLEST:  # rows of zeros so far, and no intercept: nothing moves
+            return 0.0, 0.0
+        eta = 1.0 / (steepness * squared_radius)
+    if schedule == CONSTANT:
+        return eta, eta
+    if schedule == INVERSE_ROOT:
+        tau = eta / np.sqrt(t)
+        return tau, tau
+    slowly = eta / np.sqrt(1.0 + t / PATIENCE)
+    return slowly / (1.0 + slowly * alpha * t), slowly
+
+
+@kernel
+def sgd_pass(
+    data,
+    indices,
+    indptr,
+    n_features,
+    sqnorms,
+    targets,
+    order,
+    constant,
+    loss,
+    steepness,
+    alpha,
+    schedule,
+    eta,
+    w,
+    bias,
+    sums,
+    sums_bias,
+    counts,
+    measures,
+):
+    """Take one step for each row in `order`, a permutation, or for all as they stand if it is None, measuring those
+    that have not been; return how many were taken before a row or a slope that is no number.
+
+    The weights are scale * w. Their average with weights 1, 2, 3, ... is (average_scale * w - sums) / average_total,
+    and needs no work where nothing is added: what is added to w at time t is missing from the average before.
+    """
+    scale, average_scale = measures[SCALE], measures[AVERAGE_SCALE]
+    squared_radius, step_sum = measures[SQUARED_RADIUS], measures[STEP_SUM]
+    b, b_sum, total = constant * bias[0], 0.0, measures[AVERAGE_TOTAL]
+    t, mistakes, updates = counts[EXAMPLES], counts[MISTAKES], counts[UPDATES]
+    averages = sums_bias.size > 0
+    if averages:
+        b_sum = sums_bias[0]
+    n = sqnorms.size
+    ahead = rows_ahead(data, n_features, order)
+    position = 0
+    while position < n:
+        i = row_at(order, position)
+        tell_memory(data, indices, indptr, n_features, sqnorms, targets, order, position, n, ahead)
+        q = sqnorms[i]
+        if q < 0.0:
+            s, q = row_look(data, indices, indptr, i, w)
+            if not q <= LARGEST:
+                break
+            sqnorms[i] = q
+        else:
+            s = row_dot_ahead(data, indices, indptr, i, w, order is None)
+        t += 1
+        squared_radius = max(squared_radius, q + constant)
+        tau, bias_tau = steps(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
+        y = targets[i]
+        s = scale * s + b
+        mistakes += y * s <= 0.0
+        g = loss_slope(loss, s, y)
+        if alpha > 0.0:
+            scale *= 1.0 - min(tau * alpha, 1.0 - TINY)
+        if g != 0.0:
+            if not abs(g) < np.inf:
+                break
+            updates += 1
+            step_sum += tau * abs(g)
+            if averages and average_scale > 0.0:
+                row_add_twice(data, indices, indptr, i, -tau * g / scale, w, average_scale, sums)
+            else:
+                row_add(data, indices, indptr, i, -tau * g / scale, w)
+            b -= bias_tau * g * constant
+        if averages:
+            average_scale += t * scale
+            b_sum += t * b
+            total += t
+        if scale < TINY:
+            fold(scale, average_scale, w, sums)
+            scale, average_scale = 1.0, 0.0
+        position += 1
+    counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
+    measures[SCALE], measures[AVERAGE_SCALE], measures[AVERAGE_TOTAL] = scale, average_scale, total
+    measures[SQUARED_RADIUS], measures[STEP_SUM] = squared_radius, step_sum
+    bias[0] = b
+    if averages:
+        sums_bias[0] = b_sum
+    return position
+
+
+@part
+def fold(scale, average_scale, w, sums):
+    """Multiply the scale into w; what the average has of it goes into the sums, if they are kept."""
+    for j in range(w.size):
+        if sums.size:
+            sums[j] -= average_scale * w[j]
+        w[j] *= scale
+
+
+@kernel
+def stochastic_newton_pass(
+    data, indices, indptr, targets, order, constant, loss, alpha, inverse, lag, v, x, gradient, counts
+):
+    """v -= inverse @ (gradient of row i) / (lag + t) for each row in order; the bias is the last entry of v.
+
+    `x` and `gradient` are room for a row and its gradient. Return the rows visited before one that is no number.
+    """
+    t = counts[EXAMPLES]
+    d = v.size - 1
+    position = 0
+    while position < order.size:
+        i = order[position]
+        t += 1
+        dense_row(data, indices, indptr, i, constant, x)
+        y = targets[i]
+        s = 0.0
+        for j in range(v.size):
+            s += x[j] * v[j]
+        counts[MISTAKES] += y * s <= 0.0
+        g = loss_slope(loss, s, y)
+        if not abs(g) < np.inf:
+            break
+        counts[UPDATES] += g != 0.0
+        for j in range(d):
+            gradient[j] = g * x[j] + alpha * v[j]
+        gradient[d] = g * x[d]
+        eta = 1.0 / (lag + t)
+        for a in range(v.size):
+            p = 0.0
+            for b in range(v.size):
+                p += inverse[a, b] * gradient[b]
+            v[a] -= eta * p
+        position += 1
+    counts[EXAMPLES] = t
+    return position
+
+
+@part
+def dense_row(data, indices, indptr, i, constant, x):
+    """x = (x_i, constant)."""
+    if data.ndim == 2:
+        for j in range(data.shape[1]):
+            x[j] = data[i, j]
+    else:
+        x[:] = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            x[indices[p]] = data[p]
+    x[x.size - 1] = constant
+
+
+@kernel
+def gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
+    """Return sum_i loss_i; scores_i = <v, (x_i, constant)> and out = sum_i loss'_i (x_i, constant)."""
+    total, last = 0.0, 0.0
+    d = v.size - 1
+    out[:] = 0.0
+    offset = constant * v[d]
+    w, down = v[:d], out[:d]
+    for i in range(targets.size):
+        s = row_dot(data, indices, indptr, _u(i), w) + offset
+        scores[i] = s
+        total += loss_value(loss, s, targets[i])
+        g = loss_slope(loss, s, targets[i])
+        if g != 0.0:
+            row_add(data, indices, indptr, _u(i), g, down)
+            last += g
+    out[d] = constant * last
+    return total
+
+
+@kernel
+def along(scores, ahead, t, targets, loss):
+    """Return sum_i loss_i at scores + t * ahead, and its derivative by t."""
+    total, slope = 0.0, 0.0
+    for i in range(targets.size):
+        s = scores[i] + t * ahead[i]
+        total += loss_value(loss, s, targets[i])
+        slope += loss_slope(loss, s, targets[i]) * ahead[i]
+    return total, slope
+
+
+@kernel
+def curvatures(scores, targets, loss, out):
+    """out_i = loss''_i."""
+    for i in range(targets.size):
+        out[i] = loss_curvature(loss, scores[i], targets[i])
+
+
+@kernel
+def curve(data, indices, indptr, constant, bends, direction, out):
+    """out = sum_i bends_i (x_i, constant) <direction, (x_i, constant)>."""
+    out[:] = 0.0
+    last = 0.0
+    d = direction.size - 1
+    offset = constant * direction[d]
+    along_w, down = direction[:d], out[:d]
+    for i in range(bends.size):
+        if bends[i] != 0.0:
+            c = bends[i] * (row_dot(data, indices, indptr, _u(i), along_w) + offset)
+            row_add(data, indices, indptr, _u(i), c, down)
+            last += c
+    out[d] = constant * last
+
+
+@kernel
+def sparse_hessian(data, indices, indptr, constant, bends, out):
+    """out += sum_i bends_i (x_i, constant)(x_i, constant)^T for CSR rows whose columns rise; its lower half only."""
+    d = _u(out.shape[0] - 1)
+    for i in range(bends.size):
+        if bends[i] == 0.0:
+            continue
+        for p in range(_u(indptr[i]), _u(indptr[i + 1])):
+            c = bends[i] * data[p]
+            a = _u(indices[p])
+            for q in range(_u(indptr[i]), p + _u(1)):
+                out[a, _u(indices[q])] += c * data[q]
+            out[d, a] += c * constant
+        out[d, d] += bends[i] * constant

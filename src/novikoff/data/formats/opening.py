@@ -1,0 +1,172 @@
+"""Opening: the reader that fits a file, by its name and by its first bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from novikoff.data.formats.delimited import TableReader
+from novikoff.data.formats.reader import Reader
+from novikoff.data.formats.sniffing import looks_like_prose, looks_like_svmlight, looks_like_vw
+from novikoff.data.formats.sources import Source, open_source
+from novikoff.data.formats.svmlight import SvmlightReader
+from novikoff.data.formats.text import ProseReader
+from novikoff.data.formats.vw import VwReader
+from novikoff.errors import DataError
+
+__all__ = ["FORMATS", "open_stream"]
+
+FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
+
+_EXTENSIONS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "svm": "svmlight",
+    "svmlight": "svmlight",
+    "libsvm": "svmlight",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "arrow": "arrow",
+    "arrows": "arrow",
+    "ipc": "arrow",
+    "feather": "arrow",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "vw": "vw",
+}
+_MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_FOR_TABLES = ("target", "drop", "header", "types", "delimiter")
+_NOT_TAKEN = {
+    "svmlight": (_FOR_TABLES, "an svmlight file has its labels first and no names"),
+    "vw": (("drop", "header", "types", "delimiter"), "Vowpal Wabbit's text has its labels first and no columns"),
+    "text": (("drop", "header", "delimiter"), "lines of label<TAB>text have no other columns"),
+    "parquet": (("header", "delimiter"), "a Parquet file knows its columns"),
+    "arrow": (("header", "delimiter"), "an Arrow file knows its columns"),
+    "jsonl": (("header", "delimiter"), "lines of JSON name what they hold"),
+}
+
+_PLAIN: dict[str, Callable[..., Reader[Any]]] = {"svmlight": SvmlightReader, "vw": VwReader, "text": ProseReader}
+
+
+def open_stream(
+    path: str | os.PathLike[str] | Source,
+    *,
+    format: str | None = None,
+    otherwise: str = "csv",
+    hints: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Reader[Any]:
+    """Open a file, or standard input for "-", with the reader for its format.
+
+    Parameters
+    ----------
+    path : str or path or Source
+    format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl"}, optional
+        By default told by the extension, also before .gz, .bz2, .xz or .zst; or by the first lines, which stay to be
+        read.
+    otherwise : str
+        The format if neither the extension nor the first lines tell.
+    hints : dict, optional
+        Options for those formats that take them.
+    **options
+        Passed on: `bad_rows`; for tables `target`, `drop` and `types`; for csv and tsv also `header` and `delimiter`.
+        `target=False` says that labels do not matter.
+
+    Examples
+    --------
+    >>> import bz2, tempfile
+    >>> from pathlib import Path
+    >>> from novikoff.data.formats import open_stream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "days.data")
+    ...     _ = path.write_bytes(bz2.compress(b"1 1:0.5 4:2\\n-1 2:1\\n"))
+    ...     with open_stream(path) as reader:
+    ...         [block] = reader
+    >>> type(reader).__name__, block.rows.shape, block.labels.tolist()
+    ('SvmlightReader', (2, 5), [1.0, -1.0])
+    """
+    if format is not None and format not in FORMATS:
+        raise DataError(f"format must be one of {', '.join(map(repr, FORMATS))}; found {format!r}.")
+    source = path if isinstance(path, Source) else open_source(path)
+    try:
+        format = format or _by_name(source) or _by_content(source) or otherwise
+        _require_taken(source.name, format, options)
+        options = {name: value for name, value in (hints or {}).items() if _is_taken(format, name, value)} | options
+        return _reader(path, source, format, options)
+    except BaseException:
+        source.close()
+        raise
+
+
+def _reader(path: str | os.PathLike[str] | Source, source: Source, format: str, options: dict[str, Any]) -> Reader[Any]:
+    if format in _PLAIN:
+        return _PLAIN[format](source, **options)
+    if format in ("parquet", "arrow"):
+        from novikoff.data.formats.arrow import ArrowReader
+        from novikoff.data.formats.parquet import ParquetReader
+
+        if not isinstance(path, Source) and source.size is not None:
+            source.close()  # a file: these want to open it in their own way
+        else:
+            path = source
+        return ParquetReader(path, **options) if format == "parquet" else ArrowReader(path, **options)
+    if format == "jsonl":
+        from novikoff.data.formats.jsonlines import JsonLinesReader
+
+        return JsonLinesReader(source, **options)
+    return TableReader(source, **({"delimiter": "\t"} if format == "tsv" else {}) | options)
+
+
+def _by_name(source: Source) -> str | None:
+    extension = re.sub(r"\.(gz|bz2|xz|zst)$", "", source.name.lower()).rpartition(".")[2]
+    if extension == "tsv" and looks_like_prose(_first_lines(source)):
+        return "text"
+    return _EXTENSIONS.get(extension)
+
+
+def _by_content(source: Source) -> str | None:
+    # Binary streams may be long without a line feed: of a pipe, no more is read than it takes.
+    for start in (source.peek, source.peek_line):
+        for magic, format in _MAGIC.items():
+            if start().startswith(magic):
+                return format
+    text = _first_lines(source)
+    if re.match(r'\s*\{\s*["}]', text):
+        return "jsonl"
+    looks = {"svmlight": looks_like_svmlight, "vw": looks_like_vw, "text": looks_like_prose}
+    return next((format for format, look in looks.items() if look(text)), None)
+
+
+def _first_lines(source: Source) -> str:
+    """Some lines, of a pipe those that have come; whole ones, if there is one that is not blank."""
+    lines = source.peek_line().removeprefix(b"\xef\xbb\xbf")[:100_000].splitlines(keepends=True)
+    if (
+        len(lines) > 1
+        and not lines[-1].endswith((b"\n", b"\r"))
+        and any(line.partition(b"#")[0].strip() for line in lines[:-1])
+    ):
+        lines.pop()  # the chunk may have ended within it
+    return b"".join(lines).decode(errors="replace")
+
+
+def _is_taken(format: str, option: str, value: Any) -> bool:
+    """Whether an option makes sense for a format, or has not been set; that labels do not matter can be said of any."""
+    return (
+        option not in _NOT_TAKEN.get(format, ((), ""))[0] or value in (None, ()) or (option, value) == ("target", False)
+    )
+
+
+def _require_taken(name: str, format: str, options: dict[str, Any]) -> None:
+    """No options that make no sense for a format; they are taken out if they have not been set."""
+    not_taken, why = _NOT_TAKEN.get(format, ((), ""))
+    given = [option for option in not_taken if not _is_taken(format, option, options.get(option, ()))]
+    for option in not_taken:
+        if option != "target" or options.get(option) is not False:
+            options.pop(option, None)
+    if given:
+        raise DataError(
+            f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv."
+        )

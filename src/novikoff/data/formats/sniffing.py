@@ -1,0 +1,112 @@
+"""What text is made of: numbers, missing cells, headers, delimiters. All readers share these guesses, and agree."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = [
+    "DELIMITERS",
+    "MISSING",
+    "MOSTLY",
+    "NUMBER",
+    "begins_with_header",
+    "delimiter_of",
+    "is_number",
+    "is_prose",
+    "lines_of",
+    "looks_like_prose",
+    "looks_like_svmlight",
+    "looks_like_vw",
+]
+
+MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
+MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
+_LABEL = rf"{NUMBER.pattern}\s+(1(\.0*)?\s+)?('\S*\s*|[^\s|]+)?"
+_VW_LINE = re.compile(rf"\s*({_LABEL})?\|", re.IGNORECASE | re.ASCII)
+_VW_ENTRY = re.compile(r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]")  # a namespace, or a value
+_SAMPLE = 1000  # lines that settle whether there is a header
+_WORDS = 4  # in a cell, from here on it is text
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text without their ends, which are those of `streams.lines`; `str.splitlines` knows others too.
+
+    >>> from novikoff.data.formats.sniffing import lines_of
+    >>> lines_of("a\\x85b\\r\\nc\\rd")
+    ['a\\x85b', 'c', 'd']
+    """
+    return re.split("\r\n|\r|\n", text)
+
+
+def delimiter_of(sample: list[str], quote: str) -> str:
+    """The character that cuts most lines into the same number of cells, more than one."""
+
+    def quality(delimiter: str) -> tuple[int, int]:
+        lines = (" ".join(line.split()) for line in sample) if delimiter == " " else sample
+        widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, quotechar=quote)))
+        width, count = widths.most_common(1)[0]
+        return (count if width > 1 else 0, -DELIMITERS.index(delimiter))
+
+    return max(DELIMITERS, key=quality)
+
+
+def begins_with_header(rows: list[list[str]]) -> bool:
+    """Whether the first row names the columns: words above numbers, or words that do not recur below."""
+    first, below = rows[0], rows[1 : _SAMPLE + 1]
+    for cell, column in zip(first, zip(*below, strict=True), strict=False):
+        kinds = {is_number(other) for other in column if other.lower() not in MISSING}
+        if kinds == {True} and not is_number(cell) and cell.lower() not in MISSING:
+            return True
+    if any(is_number(cell) or cell.lower() in MISSING for cell in first):
+        return False
+    return not any(cell in column for cell, column in zip(first, zip(*rows[1:], strict=True), strict=False))
+
+
+def is_number(cell: str) -> bool:
+    """What people write for a number; not everything that Python takes for one, such as 1_000."""
+    return NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
+
+
+def is_prose(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column that are there are texts rather than names of categories: four words or more on
+    average, and most of them said once.
+
+    >>> from novikoff.data.formats.sniffing import is_prose
+    >>> is_prose(["call me when you can", "see you at the lake"]), is_prose(["New York City", "Rio de Janeiro"])
+    (True, False)
+    """
+    words = sum(len(cell.split()) for cell in cells)
+    return bool(cells) and words >= _WORDS * len(cells) and len(set(cells)) > len(cells) / 2
+
+
+def looks_like_svmlight(text: str) -> bool:
+    """Whether the first lines are label index:value ..."""
+    lines = [line.partition("#")[0].split() for line in lines_of(text[:100_000])[:10]]
+    lines = [words for words in lines if words]
+    tails = [word for words in lines for word in words[1:]]
+    return (
+        bool(tails)
+        and all(":" not in words[0] for words in lines)
+        and all(re.fullmatch(r"(qid|\d+):[^\s:]+", word) for word in tails[: -1 if len(text) > 100_000 else None])
+    )
+
+
+def looks_like_vw(text: str) -> bool:
+    """Whether the first lines are label |space name:value ..., and no table whose cells are parted by bars."""
+    lines = [line for line in lines_of(text[:100_000])[:10] if line.strip()]
+    if not lines or not all(_VW_LINE.match(line) for line in lines):
+        return False
+    return any(_VW_ENTRY.search(line) for line in lines) or all(line.count("|") == 1 for line in lines)
+
+
+def looks_like_prose(text: str) -> bool:
+    """Whether the first lines are label<TAB>text, without a header."""
+    rows = [line.split("\t") for line in lines_of(text[:100_000])[:100] if line.strip(" \t")]
+    if not rows or any(len(row) != 2 or not row[0].strip(" ") for row in rows):
+        return False
+    return is_prose([text for _, text in rows]) and not begins_with_header(rows)

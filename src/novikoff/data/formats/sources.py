@@ -1,0 +1,270 @@
+"""Sources: the bytes of a file or of standard input, unpacked on the way, a chunk at a time.
+
+What is packed is told by its first bytes, whatever the name: gzip, bzip2 and xz by Python's own modules, zstandard by
+pyarrow. Several packed files joined into one are read as one. A pipe's bytes are passed on as they come: nothing here
+waits for a chunk to be full.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Self
+
+from novikoff.errors import DataError
+
+__all__ = ["CHUNK", "STANDARD_INPUT", "Source", "open_source"]
+
+CHUNK = 1 << 21  # bytes: large beside the cost of a call, small beside memory
+STANDARD_INPUT = "standard input"
+_PACKED_CHUNK = 1 << 18
+
+Read = Callable[[int], bytes]
+
+
+class Source:
+    """Bytes with a name, read once from front to back.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    is_steady : bool
+        Whether reading never waits for somebody to write, as with files and unlike pipes and terminals.
+    size : int or None
+        Bytes of the file as it is, packed or not; None if nobody knows, as with pipes.
+    taken : int
+        How many of them have been read so far.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        read: Read,
+        *,
+        close: Callable[[], None] | None = None,
+        is_steady: bool = True,
+        size: int | None = None,
+        chunk: int = CHUNK,
+    ) -> None:
+        self.name = name
+        self.is_steady = is_steady
+        self.size = size
+        self._counted = _Counted(read)  # apart: in a circle with its own generator a Source would outlive its last use
+        self._close = close
+        self._chunks = _unpacked(name, self._counted.read, chunk)
+        self._kept: list[bytes] = []
+
+    @property
+    def taken(self) -> int:
+        return self._counted.bytes
+
+    def read(self) -> bytes:
+        """The next bytes, as many as are there; none at the end."""
+        return self._kept.pop(0) if self._kept else self._next()
+
+    def peek(self) -> bytes:
+        """The bytes that `read` will return first."""
+        if not self._kept:
+            self._kept.append(self._next())
+        return self._kept[0]
+
+    def peek_line(self) -> bytes:
+        """At least one whole line from the front, or all there is, up to 64 kB; `read` will return it again."""
+        while not re.search(rb"[\r\n]", (text := b"".join(self._kept)).lstrip()) and len(text) < 1 << 16:
+            more = self._next()
+            if not more:
+                break
+            self._kept.append(more)
+        return text
+
+    def _next(self) -> bytes:
+        try:
+            return next(self._chunks, b"")
+        except OSError as error:
+            raise DataError(f"{self.name}: cannot be read: {error.strerror or error}.") from error
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        self._chunks.close()
+        if self._close is not None:
+            self._close()
+            self._close = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
+    """Open a file, or standard input for "-".
+
+    Parameters
+    ----------
+    path : str or path
+    chunk : int
+        Most bytes to hand out at once.
+
+    Examples
+    --------
+    >>> import gzip, tempfile
+    >>> from pathlib import Path
+    >>> from novikoff.data.formats.sources import open_source
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "rows.svm.gz")
+    ...     _ = path.write_bytes(gzip.compress(b"1 1:0.5\\n") + gzip.compress(b"-1 2:1\\n"))
+    ...     with open_source(path) as source:
+    ...         source.peek_line(), source.read(), source.read(), source.read()
+    (b'1 1:0.5\\n', b'1 1:0.5\\n', b'-1 2:1\\n', b'')
+    """
+    if os.fspath(path) == "-":
+        return _standard_input(chunk)
+    name = os.fspath(path)
+    try:
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 (Source closes it)
+    except FileNotFoundError:
+        raise DataError(f"{name}: there is no such file.") from None
+    except IsADirectoryError:
+        raise DataError(f"{name}: is a folder. Name the files in it.") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{name}: cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
+    facts = os.fstat(file.fileno())
+    is_steady = stat.S_ISREG(facts.st_mode)
+    size = facts.st_size if is_steady else None
+    return Source(name, file.read, close=file.close, is_steady=is_steady, size=size, chunk=chunk)
+
+
+def _standard_input(chunk: int) -> Source:
+    """Past Python's buffer, where a thread that waits for input would hold a lock when the interpreter ends."""
+    try:
+        handle = sys.stdin.fileno()
+    except (OSError, ValueError):  # a stand-in, as in tests
+        stream: Any = sys.stdin.buffer
+        return Source(STANDARD_INPUT, getattr(stream, "read1", stream.read), chunk=chunk)
+    is_steady = stat.S_ISREG(os.fstat(handle).st_mode)
+    return Source(STANDARD_INPUT, lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
+
+
+class _Counted:
+    """Reads, and knows how much it has read."""
+
+    def __init__(self, read: Read) -> None:
+        self._read, self.bytes = read, 0
+
+    def read(self, n: int) -> bytes:
+        found = self._read(n)
+        self.bytes += len(found)
+        return found
+
+
+class _Gzip:
+    """zlib's decompressor with the interface of bz2's and lzma's."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inner.unconsumed_tail
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
+_PACKERS: dict[bytes, Callable[[], Any]] = {
+    b"\x1f\x8b\x08": _Gzip,
+    **{b"BZh%d1AY&SY" % level: bz2.BZ2Decompressor for level in range(1, 10)},
+    **{b"BZh%d\x17\x72\x45" % level: bz2.BZ2Decompressor for level in range(1, 10)},  # of no bytes
+    b"\xfd7zXZ\x00": lzma.LZMADecompressor,
+}
+
+
+def _unpacked(name: str, read: Read, chunk: int) -> Generator[bytes, None, None]:
+    """Chunks of at most `chunk` bytes, none of them empty."""
+    first = b""
+    # No more than it takes to tell: a pipe may have nothing else to say for now.
+    while any(magic.startswith(first) and magic != first for magic in [*_PACKERS, _ZSTANDARD]):
+        more = read(chunk)
+        first += more
+        if not more:
+            break
+    if first.startswith(_ZSTANDARD):
+        yield from _zstandard(name, first, read, chunk)
+        return
+    for magic, make in _PACKERS.items():
+        if first.startswith(magic):
+            yield from _members(name, make, first, read, chunk)
+            return
+    while first:
+        yield first[:chunk]
+        first = first[chunk:] or read(chunk)
+
+
+def _members(name: str, make: Callable[[], Any], packed: bytes, read: Read, chunk: int) -> Iterator[bytes]:
+    """The content of one packed file after the other."""
+    while packed:
+        unpacker = make()
+        while not unpacker.eof:
+            if not packed and unpacker.needs_input:
+                packed = read(_PACKED_CHUNK)
+                if not packed:
+                    raise DataError(f"{name}: the compressed file is cut short. Fetch or pack it again.")
+            try:
+                content = unpacker.decompress(packed, chunk)
+            except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
+                raise DataError(f"{name}: the compressed file is damaged ({error}). Fetch or pack it again.") from error
+            packed = b""
+            if content:
+                yield content
+        packed = unpacker.unused_data.lstrip(b"\0")  # padding, as of tapes
+        while not packed and (more := read(_PACKED_CHUNK)):
+            packed = more.lstrip(b"\0")
+
+
+class _Rest:
+    """A file of what has been read and what has not, as pyarrow wants it."""
+
+    closed = False
+
+    def __init__(self, first: bytes, read: Read) -> None:
+        self._first, self._read = first, read
+
+    def read(self, n: int = -1) -> bytes:
+        if not self._first:
+            return self._read(n if n >= 0 else CHUNK)
+        out, self._first = (self._first, b"") if n < 0 else (self._first[:n], self._first[n:])
+        return out
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def _zstandard(name: str, first: bytes, read: Read, chunk: int) -> Iterator[bytes]:
+    import pyarrow  # here: it takes a while to load
+
+    try:
+        with pyarrow.CompressedInputStream(pyarrow.PythonFile(_Rest(first, read), mode="r"), "zstd") as stream:
+            while content := stream.read(chunk):
+                yield content
+    except (OSError, ValueError) as error:
+        raise DataError(f"{name}: the compressed file is damaged or cut short ({error}).") from error

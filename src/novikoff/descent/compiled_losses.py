@@ -1,0 +1,111 @@
+"""Losses as the kernels take them: a code, and the loops; those of a user's own loss are compiled for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from novikoff import losses
+from novikoff._compiled import compile_here, rebuild
+from novikoff._compiled.llvm import call_at
+from novikoff._compiled.loops import descent
+from novikoff._compiled.user_functions import Compilations, Pointers
+from novikoff.errors import LossError
+
+__all__ = ["Loops", "compiled"]
+
+_CODES: dict[type, int] = {
+    losses.HingeAtZero: descent.HINGE_AT_ZERO,
+    losses.Hinge: descent.HINGE,
+    losses.SquaredHinge: descent.SQUARED_HINGE,
+    losses.Logistic: descent.LOGISTIC,
+    losses.Squared: descent.SQUARED,
+}
+
+
+@dataclass(frozen=True)
+class Loops:
+    """The kernels of novikoff._compiled.loops.descent that look at a loss, and the code to call them with."""
+
+    code: int = -1
+    sgd_pass: Callable[..., Any] = descent.sgd_pass
+    stochastic_newton_pass: Callable[..., Any] = descent.stochastic_newton_pass
+    gradient: Callable[..., Any] = descent.gradient
+    along: Callable[..., Any] = descent.along
+    curvatures: Callable[..., Any] = descent.curvatures
+
+
+_of_loss: Compilations[Loops] = Compilations()
+
+
+def compiled(loss: losses.Loss) -> Loops:
+    """The loops for a loss."""
+    if not isinstance(loss, losses.Custom):
+        return Loops(_CODES[type(loss)])
+    functions = [each for each in (loss.function, loss.derivative, loss.second) if each is not None]
+    found = _of_loss.find(functions, lambda: _loops_for([_of_users(each) for each in functions]))
+    if found is not None:
+        return found
+    pointers = Pointers(functions)
+    called = {name: pointers.within(loop) for name, loop in vars(_loops_for_pointers()).items() if name != "code"}
+    return Loops(pointers.address, **called)
+
+
+def _loops_for(functions: list[Callable[[float, float], float]]) -> Loops:
+    """The loops with a user's functions in them: value, slope and, if there is one, curvature."""
+    value, slope, curvature = functions if len(functions) == 3 else (*functions, functions[1])  # which is not asked for
+
+    def loss_value(code, s, y):  # type: ignore[no-untyped-def]
+        return value(s, y)
+
+    def loss_slope(code, s, y):  # type: ignore[no-untyped-def]
+        return slope(s, y)
+
+    def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
+        return curvature(s, y)
+
+    return _rebuilt(loss_value, loss_slope, loss_curvature)
+
+
+@cache
+def _loops_for_pointers() -> Loops:
+    """The loops that call functions by their addresses; that of the table of them takes the place of the code."""
+
+    def loss_value(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 0, s, y)
+
+    def loss_slope(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 1, s, y)
+
+    def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
+        return call_at(code, 2, s, y)
+
+    return _rebuilt(loss_value, loss_slope, loss_curvature)
+
+
+def _rebuilt(value: Callable[..., float], slope: Callable[..., float], curvature: Callable[..., float]) -> Loops:
+    return Loops(
+        sgd_pass=rebuild(descent.sgd_pass, loss_slope=slope),
+        stochastic_newton_pass=rebuild(descent.stochastic_newton_pass, loss_slope=slope),
+        gradient=rebuild(descent.gradient, loss_value=value, loss_slope=slope),
+        along=rebuild(descent.along, loss_value=value, loss_slope=slope),
+        curvatures=rebuild(descent.curvatures, loss_curvature=curvature),
+    )
+
+
+def _of_users(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """A user's function, compiled and tried; numba's pages of trouble become one sentence."""
+    try:
+        own = compile_here(function)
+        found = own(0.5, 1.0)
+    except Exception as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise LossError(
+            f"The function {function!r} of a loss cannot be compiled ({reason}). It must be a plain function of "
+            "(score, target) that keeps to arithmetic and math."
+        ) from error
+    if not isinstance(found, (int, float)):
+        raise LossError(f"The function {function!r} of a loss must return a number, found {found!r}.")
+    return own

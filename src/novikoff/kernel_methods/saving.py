@@ -1,0 +1,132 @@
+"""Kernel models in model files: the kernel, its learner, labels and names; see saved_states.py for what was learned.
+
+learner     kernel, its parameters, multi_class, ties; budget, or the step of a regression; of a function only the name
+labels, names, parameters, fitted      as in every model file: see `novikoff.model_files`
+state       see `novikoff.kernel_methods.saved_states`
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from novikoff import model_files
+from novikoff.errors import ModelFileError
+from novikoff.kernel_methods.budget import BudgetLearner
+from novikoff.kernel_methods.dual import MULTI_CLASS, DualLearner
+from novikoff.kernel_methods.kernels import NAMES, Potential, UsersPotential
+from novikoff.kernel_methods.model import KernelModel
+from novikoff.kernel_methods.regression import ResidualLearner
+from novikoff.kernel_methods.saved_states import put_state, take_state
+from novikoff.model_files import Section
+from novikoff.perceptron.learner import TIES
+
+__all__ = ["KIND", "REGRESSION", "SavedKernel", "save", "taken"]
+
+KIND, REGRESSION = "kernel-perceptron", "kernel-regressor"
+
+
+class SavedKernel(NamedTuple):
+    """A kernel model as data: the model, what its constructor was given, and what `fit` said of itself."""
+
+    model: KernelModel
+    parameters: dict[str, Any]
+    fitted: dict[str, Any]
+
+
+def save(path: str | os.PathLike[str], saved: SavedKernel, build: Callable[[SavedKernel, str], object]) -> None:
+    """Write a model to a file. One that cannot be loaded again, and made an estimator by `build`, is refused, and the
+    old file stays."""
+    model, parameters, fitted = saved
+    root, model = Section("The model cannot be saved"), model.snapshot()  # other threads may learn meanwhile
+    _put_learner(root.open("learner"), model.learner)
+    model_files.put_labels(root.open("labels"), model.labels)
+    root.facts |= {"n_features": model.n_features, "has_names": model.vocabulary is not None}
+    if model.vocabulary is not None:
+        model_files.put_values(root.open("names"), model.vocabulary)
+    put_state(root.open("state"), model.state)
+    model_files.put_named(
+        root.open("parameters"), {name: value for name, value in parameters.items() if name != "kernel"}
+    )
+    model_files.put_named(root.open("fitted"), fitted)
+    function = model.learner.potential
+    kernel = function.function if isinstance(function, UsersPotential) else None
+    kind = REGRESSION if isinstance(model.learner, ResidualLearner) else KIND
+    model_files.write(path, kind, root, lambda found: build(_taken(found, kernel), kind))
+
+
+def taken(path: str | os.PathLike[str], root: Section, kernel: Callable[[Any, Any], Any] | None = None) -> SavedKernel:
+    """The model that a file's content makes; `kernel` is its kernel if that is a function."""
+    name = root.part("learner").facts.get("function")
+    if name is None and kernel is not None:
+        raise ModelFileError(f"{os.fspath(path)} knows its kernel; kernel= is only for models trained with a function.")
+    if name is not None and not callable(kernel):
+        raise ModelFileError(
+            f"{os.fspath(path)} was trained with a function of its user as kernel, {name!r}, and a "
+            f"file holds no code: pass that function, nk.load({os.fspath(path)!r}, "
+            f"kernel={name})."
+        )
+    return _taken(root, kernel)
+
+
+def _taken(root: Section, kernel: Callable[[Any, Any], Any] | None) -> SavedKernel:
+    learner = _take_learner(root.part("learner"), kernel)
+    labels = model_files.take_labels(root.part("labels"))
+    state = take_state(root.part("state"), max(2, len(labels)), learner)
+    columns = None if root.facts.get("n_features") is None else root.fact("n_features", int)
+    names = model_files.take_values(root.part("names")) if root.fact("has_names", bool) else None
+    if names is not None:
+        root.require(len(set(names)) == len(names) == columns, "its names are not one for each feature")
+    if len(state.support) and state.support.kind in ("dense", "sparse"):
+        width = state.support.points.data.shape[1]
+        root.require(columns is not None and width <= columns, f"rows of {width} columns for {columns} features")
+    parameters = model_files.take_named(root.part("parameters"))
+    parameters["kernel"] = kernel if kernel is not None else root.part("learner").fact("kernel", str)
+    fitted = model_files.take_named(root.part("fitted"))
+    return SavedKernel(KernelModel(learner, labels, state, columns, names), parameters, fitted)
+
+
+# -- the learner
+
+
+def _put_learner(section: Section, learner: DualLearner) -> None:
+    function = learner.potential
+    section.facts |= {"multi_class": learner.multi_class, "ties": learner.ties, "constant": function.constant}
+    if isinstance(learner, BudgetLearner):
+        section.facts["budget"] = learner.budget
+    if isinstance(learner, ResidualLearner):
+        section.facts["step"] = learner.step
+    if isinstance(function, UsersPotential):
+        section.facts["function"] = getattr(function.function, "__qualname__", type(function.function).__name__)
+        return
+    section.facts |= {
+        "kernel": function.name,
+        "degree": float(function.degree),
+        "gamma": function.gamma,
+        "coef0": function.coef0,
+    }
+
+
+def _take_learner(section: Section, kernel: Callable[[Any, Any], Any] | None) -> DualLearner:
+    multi_class, ties = section.fact("multi_class", str), section.fact("ties", str)
+    constant = section.fact("constant", float)
+    section.require(multi_class in MULTI_CLASS and ties in TIES and constant in (0.0, 1.0), "its learner is unknown")
+    function = UsersPotential(kernel, constant) if kernel is not None else _take_function(section, constant)
+    if "budget" in section.facts:
+        budget = section.fact("budget", int)
+        section.require(budget >= 1, f"its budget is {budget}")
+        return BudgetLearner(function, multi_class, ties, budget=budget)
+    if "step" in section.facts:
+        step = section.fact("step", float)
+        section.require(0.0 < step < float("inf"), f"its step is {step}")
+        return ResidualLearner(function, multi_class, ties, step=step)
+    return DualLearner(function, multi_class, ties)
+
+
+def _take_function(section: Section, constant: float) -> Potential:
+    name = section.fact("kernel", str)
+    section.require(name in NAMES, f"its kernel is {name!r}")
+    degree, gamma, coef0 = (section.fact(each, float) for each in ("degree", "gamma", "coef0"))
+    section.require(degree > 0.0 and gamma > 0.0, f"its kernel has degree {degree} and gamma {gamma}")
+    return Potential(name, degree, gamma, coef0, constant)

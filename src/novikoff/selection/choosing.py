@@ -1,0 +1,208 @@
+"""Choosing among candidates by the textbook: try each on rows that it has not learned from, take the best, and only
+then look at the test rows.
+
+    train-original  =  train-subset  +  validation
+    1  fit every candidate on the train-subset, count its errors on the validation rows (or cross-validate)
+    2  take the lowest error; of equals the smaller model, then the one that comes first in the grid
+    3  fit it again on the whole of train-original
+    4  report its error on the test rows, once
+
+What a candidate is, and how it is tried, is the caller's: see `novikoff.select` and `novikoff select`.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from novikoff.errors import DataError, NovikoffError
+from novikoff.formatting.summary import Readable
+from novikoff.system.threads import at_most
+
+__all__ = ["Selection", "Trial", "choose", "size_of"]
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How one candidate did.
+
+    Attributes
+    ----------
+    parameters : dict
+    error : float
+        On validation rows; NaN if it could not be tried, and `trouble` says why.
+    spread : float
+        What the error may be off by chance: its standard error.
+    train_error : float
+        On the rows that it learned from, which is no reason to choose it.
+    seconds : float
+        Of fitting.
+    size : int
+        Bytes of numbers in the fitted model.
+    converged : bool
+        False if it ran out of passes.
+    trouble : str
+    """
+
+    parameters: Parameters
+    error: float = math.nan
+    spread: float = math.nan
+    train_error: float = math.nan
+    seconds: float = math.nan
+    size: int = 0
+    converged: bool = True
+    trouble: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class Selection(Readable):
+    """What was chosen, and from what.
+
+    Attributes
+    ----------
+    best_params_ : dict
+    best_estimator_ : estimator
+        Fitted again, on all training rows.
+    best_error_ : float
+        Of the winner on validation rows. It is the lowest of many, and so a little too good to be true.
+    test_error_ : float or None
+        Of the best estimator on the test rows: the figure to report.
+    trials : list of Trial
+        All candidates, in the order of the grid.
+    """
+
+    trials: list[Trial]
+    best_index_: int
+    best_estimator_: Any = None
+    test_error_: float | None = None
+
+    @property
+    def best_params_(self) -> Parameters:
+        return self.trials[self.best_index_].parameters
+
+    @property
+    def best_error_(self) -> float:
+        return self.trials[self.best_index_].error
+
+    @property
+    def results_(self) -> Any:
+        """The whole table, the best first: a pandas DataFrame if pandas is installed, else a dict of lists."""
+        places = ranking(self.trials)
+        names = list(dict.fromkeys(name for trial in self.trials for name in trial.parameters))
+        table = {name: [self.trials[k].parameters.get(name) for k in places] for name in names}
+        for name in ("error", "spread", "train_error", "seconds", "size", "converged", "trouble"):
+            table[name] = [getattr(self.trials[k], name) for k in places]
+        try:
+            import pandas as pd
+        except ImportError:
+            return table
+        return pd.DataFrame(table, index=pd.RangeIndex(1, len(places) + 1, name="rank"))
+
+    def _lines(self) -> list[tuple[str, str]]:
+        best = self.trials[self.best_index_]
+        spread = "" if math.isnan(best.spread) else f" ± {best.spread:.2g}"
+        lines = [
+            ("candidates", f"{len(self.trials)}"),
+            ("best", shown(best.parameters)),
+            ("validation", f"{best.error:.4g}{spread}"),
+        ]
+        failed = [trial for trial in self.trials if trial.trouble]
+        if failed:
+            lines.append(("left out", f"{len(failed)}, the first ({shown(failed[0].parameters)}): {failed[0].trouble}"))
+        if self.test_error_ is not None:
+            lines.append(("test", f"{self.test_error_:.4g}"))
+        return lines
+
+
+def choose(
+    candidates: Sequence[Parameters],
+    attempt: Callable[[Parameters], Trial],
+    *,
+    n_jobs: int | None = None,
+    after_each: Callable[[int, int, Trial], None] | None = None,
+) -> Selection:
+    """Try all candidates, in threads, and take the best.
+
+    A candidate that novikoff or scikit-learn refuses is left out of the choice, with its reason; if all are, the first
+    reason is the error.
+
+    Parameters
+    ----------
+    candidates : sequence of dicts
+    attempt : callable
+        ``attempt(parameters) -> Trial``. Called once for each; the result must not depend on the order.
+    n_jobs : int, optional
+        How many at once, as in joblib.
+    after_each : callable, optional
+        Told of each, in order: how many are done, how many there are, and how it did.
+    """
+    if not candidates:
+        raise DataError("There is nothing to choose from: the grid is empty.")
+    if n_jobs == 0:
+        raise DataError("n_jobs must be 1 or more candidates at once, or -1 for one on each core; found 0.")
+    trials: list[Trial] = []
+    # Threads, since compiled loops run without Python's lock, and nothing has to be copied to them. Where there are
+    # several, each one's matrix products stay in it.
+    limit = 1 if n_jobs not in (None, 1) else None
+    with threadpool_limits(limit, user_api="blas"), at_most(limit):
+        done = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_attempted)(attempt, parameters) for parameters in candidates
+        )
+        for trial in done:
+            trials.append(trial)
+            if after_each is not None:
+                after_each(len(trials), len(candidates), trial)
+    best = ranking(trials)[0]
+    if trials[best].trouble:
+        raise DataError(f"No candidate could be tried. The first, {shown(trials[0].parameters)}: {trials[0].trouble}")
+    return Selection(trials, best)
+
+
+def _attempted(attempt: Callable[[Parameters], Trial], parameters: Parameters) -> Trial:
+    try:
+        return attempt(parameters)
+    except (NovikoffError, ValueError, ArithmeticError) as error:
+        return Trial(parameters, converged=False, trouble=str(error))
+
+
+def ranking(trials: Sequence[Trial]) -> list[int]:
+    """The trials from best to worst: by error, then size, then their place in the grid; troubled ones last."""
+    return sorted(range(len(trials)), key=lambda k: (bool(trials[k].trouble), trials[k].error, trials[k].size, k))
+
+
+def size_of(model: Any) -> int:
+    """Bytes of all arrays of a model: what it takes to keep it, whatever its parameters are called."""
+    buffers: list[pickle.PickleBuffer] = []
+    _ArraysOnly(io.BytesIO(), protocol=5, buffer_callback=buffers.append).dump(model)
+    return sum(buffer.raw().nbytes for buffer in buffers)
+
+
+class _ArraysOnly(pickle.Pickler):
+    """Code is no number: functions of the user's, some of which cannot be pickled, are passed over."""
+
+    def persistent_id(self, found: Any) -> str | None:
+        return "function" if isinstance(found, FunctionType) else None
+
+
+def spread_of(shares: Sequence[float], n_rows: int) -> float:
+    """The standard error of the mean of errors, by how they differ; of a single one, which is a share of wrong rows, by
+    how a share of so many rows would."""
+    if len(shares) > 1:
+        return float(np.std(shares, ddof=1) / math.sqrt(len(shares)))
+    return math.sqrt(shares[0] * (1.0 - shares[0]) / n_rows)
+
+
+def shown(parameters: Parameters) -> str:
+    """name=value, ..."""
+    return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "as given"

@@ -1,0 +1,236 @@
+"""fewest_errors: on how many rows does the best half-space err? Between these two numbers, both proved.
+
+Finding the number is NP-hard (Johnson & Preparata 1978). From above it is bounded by any half-space; from below by
+witnesses, of each of which every half-space errs on a row. The search goes on until both meet or time is up:
+
+    1  rows that are the same point, or opposite points, are taken together (hitting_sets.py)
+    2  half-spaces that may err little; each row one of them errs on is put back if the rest then is still separable
+    3  witnesses that share no row; their number is a bound
+    4  the cheapest set of rows that hits all witnesses found: without it the rest is separable, and no half-space
+       errs less; or the rest has new witnesses
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from novikoff.errors import CertificateError, DataError
+from novikoff.inputs.labels import Labels, encode
+from novikoff.theory import checker
+from novikoff.theory.certificates import Certificate, Inseparable, Question
+from novikoff.theory.fewest_errors_search import Progress, Search
+from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.signed_points import Points
+
+__all__ = ["FewestErrors", "fewest_errors"]
+
+_LONGEST = 1e9  # seconds: as good as no limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FewestErrors(Certificate):
+    """lower <= errors of the best half-space <= upper, with a proof of each.
+
+    A row is an error of w if y <w, x> <= 0: one on the boundary is wrong, whatever its label.
+
+    Attributes
+    ----------
+    lower, upper : int
+        Every half-space errs on at least `lower` rows; `separator` errs on `upper`.
+    separator, intercept : ndarray, float
+        A half-space that has every row strictly on its side but `rows_wrong`.
+    rows_wrong : ndarray
+        The rows it errs on, `upper` of them.
+    witnesses : tuple of Inseparable
+        Every half-space errs on at least one row of each. Identical rows with the same label are wrong together, so
+        one of them stands for all its copies.
+    shares : tuple of Fraction
+        One for each witness; the shares of the witnesses that a row is in never sum to more than there are copies of
+        it. Then no half-space errs on fewer rows than all shares sum to: with distinct rows and witnesses that have no
+        row in common, each share is 1 and this counts them. Where the sum falls short of `lower`, going through the
+        cases of which rows hit all witnesses proves the rest.
+    """
+
+    question: Question
+    lower: int
+    upper: int
+    separator: np.ndarray
+    intercept: float
+    rows_wrong: np.ndarray
+    witnesses: tuple[Inseparable, ...]
+    shares: tuple[Fraction, ...]
+    n_rows: int
+    n_features: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the two bounds meet."""
+        return self.lower == self.upper
+
+    def __bool__(self) -> bool:
+        """Whether there is a half-space without errors."""
+        return self.upper == 0
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        constant = self.question.constant
+        if not 0 <= self.lower <= self.upper or len(self.rows_wrong) != self.upper:
+            raise CertificateError(
+                f"Bounds {self.lower} and {self.upper} do not go with {len(self.rows_wrong)} rows that are wrong."
+            )
+        if self.n_features or constant:
+            half_space = self.separator, self.intercept, self.rows_wrong, constant
+            checker.check_wrong(X, signs, *half_space)
+            checker.check_error_count(X, signs, *half_space)
+        elif len(np.unique(self.rows_wrong)) != self.n_rows or len(self.separator) or self.intercept:
+            raise CertificateError("Without columns and intercept there is no half-space, and every row is wrong.")
+        for witness in self.witnesses:
+            about = (witness.question, witness.n_rows, witness.n_features)
+            if about != (self.question, self.n_rows, self.n_features):
+                raise CertificateError("A witness speaks of another question, or of other rows, than the bounds do.")
+            checker.check_whole(witness.multipliers)
+            checker.check_witness(X, signs, witness.rows, witness.multipliers, constant)
+        sets = [witness.rows for witness in self.witnesses]
+        checker.check_fewest(X, signs, sets, self.shares, self.lower, constant)
+
+    def _title(self) -> str:
+        number = f"{self.upper}" if self.is_exact else f"between {self.lower} and {self.upper}"
+        return f"{self.question}: the best half-space errs on {number} of {self.n_rows} rows"
+
+    def _lines(self) -> list[tuple[str, str]]:
+        total = sum(self.shares)
+        sets = "1 set" if len(self.witnesses) == 1 else f"{len(self.witnesses)} sets"
+        proof = f"{sets} of rows that no half-space gets all right"
+        if self.lower == 0:
+            proof = "none needed"
+        elif math.ceil(total) < self.lower:
+            proof += ", and cases"
+        return [
+            ("at most", f"{self.upper}, the errors of the separator: rows {_listed(self.rows_wrong)}"),
+            ("at least", f"{self.lower}: {proof}"),
+        ]
+
+
+def fewest_errors(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    positive: Any = None,
+    time_limit: float = 60.0,
+    verbose: bool = False,
+    progress: Progress | None = None,
+) -> FewestErrors:
+    """Bound how many rows the best half-space gets wrong, from both sides, with proofs.
+
+    A row is an error of w if y <w, x> <= 0. NP-hard in general: hundreds of rows with few columns or few errors are
+    solved exactly. On noisy data a gap stays: in general position a witness has d + 1 rows, d the dimension with the
+    constant coordinate, and shares then cannot prove more than n / (d + 1) errors.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n, d)
+    y : array of shape (n,)
+        Two labels, the larger one positive; more need `positive`.
+    fit_intercept : bool
+        Whether every row has a constant coordinate 1.
+    positive : label, optional
+        Count the errors of this label against the rest.
+    time_limit : float
+        Seconds after which the best bounds so far are returned; Ctrl-C returns them at once, and raises nothing. A
+        single question to `certify` is not cut short. Two runs differ in nothing but what they had time for.
+    verbose : bool
+        Whether to write the bounds to standard error whenever one improves.
+    progress : function of (lower, upper), optional
+        Called whenever one of the bounds improves.
+
+    Returns
+    -------
+    FewestErrors
+        `verify` checks it against the data.
+
+    References
+    ----------
+    Johnson & Preparata 1978 (hardness); Chandrasekaran, Karp, Moreno-Centeno & Vempala 2011 (implicit hitting sets);
+    Gallant 1990 (the pocket).
+
+    Examples
+    --------
+    >>> import novikoff as nk
+    >>> fewest = nk.fewest_errors([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])  # XOR
+    >>> fewest.is_exact, fewest.upper
+    (True, 1)
+    """
+    start = time.monotonic()
+    if not time_limit >= 0.0:
+        raise ValueError(f"time_limit must be a number of seconds >= 0, found {time_limit!r}.")
+    rows, labels = read_data(X, y)
+    question = _question(labels, fit_intercept, positive)
+    signs = question.signs(labels)
+    search = Search(Points(rows, signs, question.constant), question, start + min(time_limit, _LONGEST))
+    if verbose:
+        search.listeners.append(_Printer(start, len(rows)))
+    if progress is not None:
+        search.listeners.append(progress)
+    search.run()
+    return _result(search, signs)
+
+
+def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+    names = names_of(encode(labels)[0])
+    if positive is not None:
+        if positive not in names:
+            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
+        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(labels))
+    if len(names) > 2:
+        raise DataError(
+            f"Found {len(names)} labels, {names!r}: a half-space tells two apart. "
+            "Pass positive=label to set one of them against the rest."
+        )
+    negative, positive = Labels(names).of_code
+    return Question(positive, negative, fit_intercept, n_asked=len(labels))
+
+
+class _Printer:
+    """Bounds as they improve, on standard error."""
+
+    def __init__(self, start: float, n_rows: int) -> None:
+        self.start, self.n_rows = start, n_rows
+
+    def __call__(self, lower: int, upper: int) -> None:
+        seconds = time.monotonic() - self.start
+        print(f"{seconds:7.1f} s  between {lower} and {upper} of {self.n_rows} rows", file=sys.stderr)
+
+
+def _result(search: Search, signs: np.ndarray) -> FewestErrors:
+    w, sides = search.settled()
+    wrong = search.distinct.rows_wrong(sides)
+    given = search.distinct.unscaled(w)
+    witnesses, shares = search.witnesses(search.proof)
+    return FewestErrors(
+        search.question,
+        search.distinct.unavoidable + search.least,
+        len(wrong),
+        given[:-1],
+        given[-1],
+        wrong,
+        tuple(witnesses),
+        tuple(shares),
+        len(signs),
+        search.given.rows.n_features,
+    )
+
+
+_SHOWN = 12
+
+
+def _listed(values: np.ndarray) -> str:
+    """The first few, and how many more there are."""
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return (", ".join(map(str, values[:_SHOWN].tolist())) or "none") + more

@@ -1,0 +1,371 @@
+"""Mistake bounds: no run breaks them, and no v makes them smaller than their `lower`."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from novikoff.errors import DataError
+from novikoff.theory.bounds import mistake_bound
+from novikoff.theory.separability import certify
+from tests.reference import perceptron as reference
+from tests.support.strategies import FORMATS, separable, streams
+
+THEOREMS = "freund-schapire", "hinge"
+TOLERANCES = {"freund-schapire": 1e-7, "hinge": 2e-6}
+
+
+def vectors(X, y, intercept=True):
+    """z = y * (x, constant)."""
+    return reference.differences(reference.folded(X, intercept), y)
+
+
+def formula(theorem, Z, v):
+    """The theorems as their papers print them."""
+    p, h = math.sqrt((Z**2).sum(axis=1).max()) * np.linalg.norm(v), np.maximum(0, 1 - Z @ v)
+    if theorem == "freund-schapire":
+        return (p + math.sqrt((h**2).sum())) ** 2
+    return ((p + math.sqrt(p * p + 4 * h.sum())) / 2) ** 2
+
+
+def best(theorem, Z):
+    """A brute search from a few places: never below the optimum, and above it by little."""
+
+    def bound(v):
+        return formula(theorem, Z, v)
+
+    found = float(len(Z))
+    for x in (Z.sum(axis=0), *np.random.default_rng(0).normal(size=(2, Z.shape[1]))):
+        for _ in range(2):
+            x = minimize(bound, x, method="BFGS", options={"gtol": 1e-10}).x
+            x = minimize(bound, x, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}).x
+        found = min(found, bound(x))
+    return found
+
+
+def longest_run(X, y, intercept, rng, n_orders, n_passes=1):
+    """The most mistakes of the literal perceptron over some orders."""
+    X, most = reference.folded(X, intercept), 0
+    for _ in range(n_orders):
+        run = reference.start(X.shape[1])
+        for _ in range(n_passes):
+            order = rng.permutation(len(X))
+            reference.learn(run, X[order], y[order], reference.perceptron, "mistake")
+        most = max(most, sum(run.mistakes))
+    return most
+
+
+def greedy_run(X, y, intercept):
+    """Mistakes of the meanest teacher of one pass: the row that is most wrong comes next."""
+    Z, mistakes = list(vectors(X, y, intercept)), 0
+    w = np.zeros(len(Z[0]))
+    while Z:
+        margins = [w @ z for z in Z]
+        z = Z.pop(int(np.argmin(margins)))
+        if min(margins) <= 0:
+            w, mistakes = w + z, mistakes + 1
+    return mistakes
+
+
+# -- true
+
+
+@given(stream=streams(labels=(-1, 1)), intercept=st.booleans(), seed=st.integers(0, 99))
+def test_no_run_makes_more(stream, intercept, seed):
+    X, y = stream
+    bound = mistake_bound(X, y, fit_intercept=intercept, positive=1 if 1 in y else None)
+    y = y if 1 in y else -y
+    most = max(longest_run(X, y, intercept, np.random.default_rng(seed), 20), greedy_run(X, y, intercept))
+    assert most <= bound.mistakes <= len(X)
+    for candidate in bound.candidates.values():
+        assert most <= candidate.mistakes
+        assert math.isfinite(candidate.value)
+
+
+@given(problem=separable(), seed=st.integers(0, 99))
+def test_no_run_makes_more_over_many_passes(problem, seed):
+    bound = mistake_bound(problem.X, problem.y, fit_intercept=problem.intercept)
+    novikoff = bound.candidates["novikoff"]
+    assert novikoff.passes == "any"
+    assert novikoff.value <= problem.bound * (1 + 1e-9)
+    rng = np.random.default_rng(seed)
+    assert longest_run(problem.X, problem.y, problem.intercept, rng, 3, n_passes=20) <= novikoff.mistakes
+    assert longest_run(problem.X, problem.y, problem.intercept, rng, 10) <= bound.mistakes
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_run_makes_more_on_larger_data(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-3, 4, (60, 3)).astype(float)
+    X[40:] = X[rng.integers(0, 40, 20)]  # duplicates, some with the other label
+    y = np.where(X @ rng.normal(size=3) + rng.normal(size=60) * (seed % 4) > 0, 1, -1)
+    bound = mistake_bound(X, y, positive=1) if 1 in y else mistake_bound(X, y)
+    assert max(longest_run(X, y, True, rng, 40), greedy_run(X, y, True)) <= bound.mistakes
+
+
+def test_a_run_that_reaches_the_bound():
+    """Orthogonal unit vectors: every one of them is a mistake, and all theorems say so."""
+    bound = mistake_bound(np.eye(9), [1, -1, -1] * 3, fit_intercept=False)
+    assert bound.theorem == "novikoff"
+    assert bound.passes == "any"
+    assert [candidate.mistakes for candidate in bound.candidates.values()] == [9, 9, 9]
+    assert bound.lower == pytest.approx(9)
+
+
+# -- as tight as the theorem allows
+
+
+def inseparable(seed, n=40, d=3, noise=0.7):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.where(X @ rng.normal(size=d) + noise * rng.normal(size=n) > 0, 1, -1)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("theorem", THEOREMS)
+@pytest.mark.parametrize("noise", [0.0, 0.3, 2.0])
+def test_brute_search_finds_nothing_better(theorem, noise, intercept):
+    for seed in range(3):
+        X, y = inseparable(seed, d=2, noise=noise)
+        found = mistake_bound(X, y, fit_intercept=intercept).candidates[theorem]
+        optimum = best(theorem, vectors(X, y, intercept))
+        assert found.lower <= optimum * (1 + 1e-12)
+        assert found.value <= optimum * (1 + 1e-6)
+
+
+@given(stream=streams(labels=(-1, 1)), intercept=st.booleans())
+def test_gap(stream, intercept):
+    X, y = stream
+    for name, found in mistake_bound(X, y, fit_intercept=intercept).candidates.items():
+        assert 0 < found.lower <= found.value
+        assert found.gap <= TOLERANCES.get(name, 1e-8) * found.value
+
+
+@given(stream=streams(labels=(-1, 1)), intercept=st.booleans())
+def test_hinge_is_never_above_the_others(stream, intercept):
+    found = mistake_bound(*stream, fit_intercept=intercept).candidates
+    values = [found[name].value for name in ("hinge", "freund-schapire", "novikoff") if name in found]
+    assert values == sorted(values) or np.diff(values).min() >= -1e-5 * values[0]
+
+
+@given(stream=streams(labels=(-1, 1)), seed=st.integers(0, 99), theorem=st.sampled_from(THEOREMS))
+def test_weak_duality(stream, seed, theorem):
+    """What any dual weights prove is below what any v proves: the formulas of `lower`, against those of `value`."""
+    from novikoff.theory.hinge_bounds import FreundSchapire, Hinge
+
+    Z, rng = vectors(*stream), np.random.default_rng(seed)
+    R = math.sqrt((Z**2).sum(axis=1).max())
+    shape = FreundSchapire() if theorem == "freund-schapire" else Hinge()
+    for _ in range(20):
+        alpha = rng.random(len(Z)) * rng.integers(0, 2, len(Z))
+        v = rng.normal(size=Z.shape[1]) * 10.0 ** rng.integers(-3, 2)
+        lower = shape.lower(alpha, alpha.sum(), np.linalg.norm(alpha @ Z) / R)
+        assert lower <= formula(theorem, Z, v) * (1 + 1e-12)
+        assert lower <= len(Z) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_value_is_what_the_formula_says_of_u(seed):
+    X, y = inseparable(seed)
+    bound = mistake_bound(X, y)
+    for name in THEOREMS:
+        found = bound.candidates[name]
+        v = np.append(found.u, found.intercept) / found.margin
+        assert np.linalg.norm(np.append(found.u, found.intercept)) == pytest.approx(1, abs=1e-12)
+        assert found.value == pytest.approx(formula(name, vectors(X, y), v), rel=1e-12)
+        assert found.value >= formula(name, vectors(X, y), v) * (1 - 1e-15)
+    found = bound.candidates["freund-schapire"]
+    assert found.value == pytest.approx(((found.radius + found.deviation) / found.margin) ** 2)
+
+
+def test_novikoff_is_the_best_of_all_where_rows_are_many():
+    """Each point a hundred times: no v with a loss is worth it, and h = 0 is the optimum of all three."""
+    X, y = np.repeat([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0]], 100, axis=0), np.repeat([1, 1, -1], 100)
+    bound = mistake_bound(X, y)
+    assert bound.theorem == "novikoff"
+    values = [found.value for found in bound.candidates.values()]
+    assert values == pytest.approx([values[0]] * 3, rel=1e-9)
+    assert bound.candidates["hinge"].gap < 1e-6
+
+
+# -- the same data in other clothes
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_formats(form):
+    X, y = inseparable(3)
+    X = np.round(X * 8) / 8  # exact in float32
+    expected, found = mistake_bound(X, y), mistake_bound(FORMATS[form](X), y)
+    for name in THEOREMS:
+        assert found.candidates[name].value == pytest.approx(expected.candidates[name].value, rel=TOLERANCES[name])
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-30, 1e-3, 1e5, 1e140])
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_scale_of_the_points_does_not_matter(scale, noise):
+    X, y = inseparable(1, noise=noise)
+    expected = mistake_bound(X, y, fit_intercept=False).candidates
+    found = mistake_bound(X * scale, y, fit_intercept=False).candidates
+    assert found.keys() == expected.keys()
+    for name, bound in found.items():
+        assert bound.value == pytest.approx(expected[name].value, rel=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_wild_scales(seed, noise):
+    X, y = inseparable(seed, d=6, noise=noise)
+    X = X * 10.0 ** np.array([-8, -4, 0, 2, 5, 8])
+    bound = mistake_bound(X, y)
+    assert longest_run(X, y, True, np.random.default_rng(seed), 20) <= bound.mistakes <= len(X)
+    for name in THEOREMS:
+        found = bound.candidates[name]
+        assert np.isfinite([found.value, found.lower, found.loss, *found.u]).all()
+        assert found.gap <= 1e-5 * found.value
+
+
+@pytest.mark.parametrize("outlier", [1e3, 1e6, 1e100])
+def test_one_long_row(outlier):
+    X, y = inseparable(2)
+    X[0] *= outlier
+    bound = mistake_bound(X, y)
+    assert bound.mistakes <= len(X)
+    assert all(found.gap <= 1e-5 * found.value for found in bound.candidates.values())
+
+
+def test_order_and_labels_do_not_matter():
+    X, y = inseparable(5)
+    expected = mistake_bound(X, y).value
+    order = np.random.default_rng(0).permutation(len(X))
+    assert mistake_bound(X[order], y[order]).value == pytest.approx(expected, rel=2e-6)
+    named = mistake_bound(X, np.where(y > 0, "spam", "ham"))
+    assert named.value == pytest.approx(expected, rel=2e-6)
+    swapped = mistake_bound(X, y, positive=-1)
+    assert swapped.value == pytest.approx(expected, rel=2e-6)
+    assert swapped.candidates["freund-schapire"].u == pytest.approx(-named.candidates["freund-schapire"].u, abs=1e-4)
+
+
+def test_many_rows_and_columns():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1000, 20_000), density=5e-4, rng=rng, format="csr") + sp.csr_array(
+        np.eye(1000, 20_000, 19_000)
+    )
+    y = np.where(np.arange(1000) % 10, 1, 0)
+    X = sp.hstack([X, sp.csr_array(3.0 * y[:, None] - 1.0)], format="csr")
+    y[:100] = 1 - y[:100]
+    X = sp.vstack([X, X[0]], format="csr")
+    bound = mistake_bound(X, np.append(y, 1 - y[0]))
+    assert bound.theorem == "hinge"
+    assert bound.mistakes < 600
+    assert all(found.gap <= 2e-6 * found.value for found in bound.candidates.values())
+
+
+# -- corners
+
+
+def test_xor():
+    bound = mistake_bound([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    assert bound.mistakes == 4
+    assert bound.value == 4.0
+    assert bound.margin is None
+    assert not bound.u.any()
+    assert "novikoff" not in bound.candidates
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_one_row(intercept):
+    bound = mistake_bound([[3.0, 4.0]], ["a"], fit_intercept=intercept)
+    assert (bound.theorem, bound.mistakes) == ("novikoff", 1)
+    assert bound.radius == pytest.approx(math.sqrt(25 + intercept))
+
+
+def test_rows_of_zeros():
+    assert mistake_bound(np.zeros((5, 2)), [0, 1, 0, 1, 1], fit_intercept=False).mistakes == 5
+    assert mistake_bound(np.zeros((5, 2)), [0, 0, 0, 0, 0]).mistakes == 1  # the constant coordinate alone
+    X = np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 50)
+    bound = mistake_bound(X, np.ones(53), fit_intercept=False)
+    assert 4 <= bound.mistakes < 10  # three zeros are mistakes for ever, one more is learned from
+
+
+def test_no_columns():
+    assert mistake_bound(np.zeros((10, 0)), [1] * 9 + [0]).mistakes == 4
+
+
+def test_all_rows_are_of_one_class():
+    X, _ = inseparable(0)
+    assert mistake_bound(X, ["x"] * len(X)).candidates["novikoff"].mistakes >= 1
+
+
+def test_certificates_are_taken_as_given():
+    X, y = inseparable(7, noise=0.0)
+    for certificate in (certify(X, y), certify(X, y, positive=1), certify(X, y, positive=-1)):
+        found = mistake_bound(X, y, certificate=certificate).candidates["novikoff"]
+        assert found.value == pytest.approx(certify(X, y).mistake_bound)
+        assert (vectors(X, y) @ np.append(found.u, found.intercept)).min() == pytest.approx(found.margin)
+    y = np.where(X[:, 0] > 1, 2, y)
+    verdicts = certify(X, y)
+    assert mistake_bound(X, y, positive=2, certificate=verdicts).value == mistake_bound(X, y, positive=2).value
+
+
+def test_certificates_of_something_else():
+    X, y = inseparable(7, noise=0.0)
+    for other in (
+        certify(X[1:], y[1:]),
+        certify(X, np.sign(X[:, 0]).astype(int)),
+        certify(X, y, fit_intercept=False),
+    ):
+        with pytest.raises(DataError, match="is not about these data"):
+            mistake_bound(X, y, certificate=other)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        ([[1.0], [2.0], [3.0]], [0, 1, 2], "positive="),
+        ([[1.0], [2.0]], [0], "1 labels"),
+        (np.zeros((0, 2)), [], "no rows"),
+        ([[1.0], [np.nan]], [0, 1], "NaN in row 1"),
+        ([[1.0], [np.inf]], [0, 1], "infinity in row 1"),
+        ([[1.0], [1e200]], [0, 1], "too large"),
+        ([1.0, 2.0], [0, 1], "2-D"),
+        ([[1.0], [2.0]], [0.0, np.nan], "NaN or None in row 1"),
+        ([[1.0], [2.0]], [[0], [1]], "1-D"),
+    ],
+)
+def test_bad_input(X, y, message):
+    with pytest.raises(DataError, match=message):
+        mistake_bound(X, y)
+
+
+def test_unknown_positive():
+    with pytest.raises(DataError, match="'spam' is not in y"):
+        mistake_bound([[1.0], [2.0]], ["a", "b"], positive="spam")
+
+
+def test_three_classes_one_against_the_rest():
+    X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "c"]
+    assert mistake_bound(X, y, positive="a").candidates["novikoff"].mistakes >= 1
+    assert "novikoff" not in mistake_bound(X, y, positive="b").candidates
+
+
+def test_data_are_left_alone():
+    X, y = inseparable(0)
+    before = X.copy()
+    X.flags.writeable = False
+    mistake_bound(X, y)
+    assert (before == X).all()
+
+
+def test_looks():
+    X, y = inseparable(0)
+    bound = mistake_bound(X, y)
+    assert f"at most {bound.mistakes} in one pass over 40 rows" in repr(bound)
+    assert "not separable" in repr(bound)
+    assert "<table>" in bound._repr_html_()
+    assert "loss |h|_2" in repr(bound.candidates["freund-schapire"])
+    assert "any number of passes" in repr(mistake_bound([[1.0]], [1]))
+    assert "none" in repr(mistake_bound([[0.0]] * 2, [0, 1], fit_intercept=False))
