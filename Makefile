@@ -12,12 +12,20 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/novikoff demo
 
-# Once compiled, and the loops once more as plain Python, where an index out of bounds is an error.
+# Once as it is used. Then parts of it: without the JIT, and with bounds checks, where an index out of bounds is an error;
+# without any hand-written code; and with new random examples, whose seed is printed if one fails.
+PYTEST = $(BIN)/python -m pytest -n auto
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
+	$(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
 		tests/theory/test_hull.py tests/kernel_methods/test_budget.py tests/kernel_methods/test_products.py \
-		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py
+		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py tests/_compiled/test_hash_table.py
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/data/formats tests/streaming/test_model.py tests/structured/test_tagger.py \
+		tests/structured/test_search.py
+	NOVIKOFF_PLAIN=1 $(PYTEST) tests/_compiled tests/perceptron/test_oracle.py tests/perceptron/test_dict_fast_path.py \
+		tests/structured/test_tagger.py tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py
+	$(PYTEST) --hypothesis-profile=explore tests/perceptron/test_theorems.py tests/perceptron/test_equivalence.py \
+		tests/theory/test_bounds.py tests/data/formats/test_delimited.py
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

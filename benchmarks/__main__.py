@@ -1,12 +1,12 @@
-"""Print one table: what novikoff does, what its peers take for it, and whether the targets are met."""
+"""Run the benchmarks and print one table: times of novikoff and of its peers, ratios, and whether targets are met."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
-# Before numpy and numba load: one thread on both sides, and no compiled code from an earlier run, so that the first
-# call shows what compiling costs.
+# Set before numpy and numba are imported: one thread on both sides, and no compiled code of an earlier run, so that
+# the first call shows what compiling costs.
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_pool, "1")
 _cache = tempfile.TemporaryDirectory(prefix="novikoff-bench-")
@@ -44,14 +44,18 @@ _STYLES = {"ok": "green", "missed": "bold red", "differs": "bold red", "skipped"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--only", multiple=True, type=click.Choice(list(BENCHMARKS)), help="Run this one; may be repeated.")
-@click.option("--quick", is_flag=True, help="Smaller data: shows that everything runs. Misses do not fail.")
-@click.option("--repeats", default=5, show_default=True, type=click.IntRange(3), help="Turns of each side, at least.")
-@click.option("--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the lines here too.")
+@click.option(
+    "--only", multiple=True, type=click.Choice(list(BENCHMARKS)), help="Run only this benchmark; may be repeated."
+)
+@click.option("--quick", is_flag=True, help="Smaller data, to check that everything runs; missed targets do not fail.")
+@click.option("--repeats", default=5, show_default=True, type=click.IntRange(3), help="Turns of each side at least.")
+@click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write the lines to this file."
+)
 def main(only: tuple[str, ...], quick: bool, repeats: int, json_file: Path | None) -> None:
     """Measure novikoff against its peers. Exits with 1 if a target is missed."""
-    warnings.simplefilter("ignore", ConvergenceWarning)  # five passes over inseparable rows cannot converge
-    # Wide enough for the table also where there is no terminal, as in a log.
+    warnings.simplefilter("ignore", ConvergenceWarning)  # five passes over inseparable rows do not converge
+    # A log has no width of its own; the table needs this much.
     console = Console() if sys.stdout.isatty() else Console(width=200)
     progress = Console(stderr=True)
     lines: list[Line] = []
@@ -71,7 +75,7 @@ def main(only: tuple[str, ...], quick: bool, repeats: int, json_file: Path | Non
 
 
 def _record(line: Line) -> dict[str, Any]:
-    """A line as JSON has it, which knows no infinite ends of a target."""
+    """A line for JSON, which has no infinite numbers for the ends of a target."""
     return {**asdict(line), "target": str(line.target), "verdict": line.verdict}
 
 

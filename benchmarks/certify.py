@@ -1,8 +1,8 @@
-"""Certificates: against a linear program (SciPy's HiGHS) and a hard-margin support vector machine (LIBLINEAR).
+"""Certificates, against a linear program (SciPy's HiGHS) and a hard-margin support vector machine (LIBLINEAR).
 
-The program is the textbook's: find w with y <w, x> >= 1. It has no proof to offer that is more than a tolerance, so it
-is timed for the verdict alone; ours includes the margin or the witness, in exact arithmetic. Solvers that take seconds
-run once; where one takes less, it has as many turns as we have and the best counts, as for us.
+The linear program is that of textbooks: find w with y <w, x> >= 1. Its result holds up to a tolerance and has no proof,
+so it is timed for the verdict alone; ours includes the margin or the witness, in exact arithmetic. Solvers that take
+seconds run once; faster ones have as many turns as ours, and the best counts.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
 from novikoff._compiled.loops.additive import binary_scores
 
-_SHORT, _TURNS = 2.0, 5  # what takes fewer seconds has this many turns
-_PATIENCE = 300.0  # seconds until HiGHS is taken to have given up
+_SHORT, _TURNS = 2.0, 5  # work that takes fewer seconds has this many turns
+_TIME_LIMIT = 300.0  # seconds of HiGHS
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the linear program said."""
+class LinearProgramResult:
+    """The answer of the linear program."""
 
     seconds: float
-    separable: bool | None  # None: it gave up
+    separable: bool | None  # None: undecided within the time limit
     message: str
 
 
@@ -61,7 +61,7 @@ def decide(options: Options) -> list[Line]:
 
 
 def margin(options: Options) -> list[Line]:
-    """LIBLINEAR measures the bias as we do, as one more weight; C = 1e10 leaves no room for errors."""
+    """LIBLINEAR counts the bias as one more weight, as we do; C = 1e10 makes the margin hard."""
     X, y = _separable(options.quick)
     svm = LinearSVC(loss="hinge", C=1e10, tol=1e-6, intercept_scaling=1.0, max_iter=1_000_000, random_state=0)
     theirs = seconds(lambda: svm.fit(X, y))
@@ -85,7 +85,7 @@ def margin(options: Options) -> list[Line]:
 
 
 def million(options: Options) -> list[Line]:
-    """How many times X could have been read meanwhile; reading is a compiled dot product with every row."""
+    """How many times X could be read in the time of a decision; reading is a compiled dot product with every row."""
     lines = []
     for kind, noise in (("separable", 0.0), ("inseparable", 1.0)):
         X, y = _gaussian(options.size(1_000_000, 50_000), 100, np.float32, noise)
@@ -108,7 +108,7 @@ def million(options: Options) -> list[Line]:
 
 
 def real(options: Options) -> list[Line]:
-    """Every file is decided and verified; the target is for the sum of the times."""
+    """Real files, each decided and verified; the target is for the sum of the times."""
     tables = [] if options.quick else list(data.certified_files())
     if not tables:
         return [Line("real files", "SciPy HiGHS", at_least(20.0), note="set NOVIKOFF_DATA to measure this")]
@@ -143,7 +143,7 @@ def real(options: Options) -> list[Line]:
 
 
 def verify(options: Options) -> list[Line]:
-    """The slowest check of all the above, against the finding of what it checks."""
+    """The time of `verify` relative to that of `certify`, the largest of all cases above."""
     cases = [
         ("separable", *_separable(options.quick)),
         ("inseparable", *_inseparable(options.quick)),
@@ -162,7 +162,7 @@ def verify(options: Options) -> list[Line]:
     return [Line(f"verify: the slowest of {len(cases)}, {slowest[1]}", "certify", at_most(1.0), slowest[0], slowest[2])]
 
 
-def _by_linear_program(X: Any, y: np.ndarray) -> Verdict:
+def _by_linear_program(X: Any, y: np.ndarray) -> LinearProgramResult:
     signs = np.where(y == np.unique(y)[-1], 1.0, -1.0)[:, None]
     A = sp.hstack([X.multiply(-signs), -signs], format="csr") if sp.issparse(X) else np.hstack([-signs * X, -signs])
     took, turns = math.inf, 0
@@ -174,15 +174,15 @@ def _by_linear_program(X: Any, y: np.ndarray) -> Verdict:
             b_ub=np.full(len(y), -1.0),
             bounds=(None, None),
             method="highs",
-            options={"time_limit": _PATIENCE},
+            options={"time_limit": _TIME_LIMIT},
         )
         took, turns = min(took, time.perf_counter() - start), turns + 1
-    return Verdict(took, {0: True, 2: False}.get(answer.status), answer.message.split("\n")[0][:100])
+    return LinearProgramResult(took, {0: True, 2: False}.get(answer.status), answer.message.split("\n")[0][:100])
 
 
-def _agreement(theirs: Verdict, ours: Any) -> tuple[str, bool]:
+def _agreement(theirs: LinearProgramResult, ours: Any) -> tuple[str, bool]:
     if theirs.separable is None:
-        return "HiGHS gave up, ours is verified", True
+        return "HiGHS undecided, ours verified", True
     return ("same verdict, ours verified", True) if theirs.separable == bool(ours) else ("verdicts differ", False)
 
 

@@ -1,4 +1,4 @@
-"""The data that both sides learn from: made here from a seed, or real where $NOVIKOFF_DATA says where it is."""
+"""The data that both sides learn from: generated from a seed, or read from $NOVIKOFF_DATA."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ __all__ = [
     "uniform_sparse",
 ]
 
-_HELD_OUT = 20_000  # rows to score on: the error of a share is then below 0.4 %
+_HELD_OUT = 20_000  # rows to score on: the standard error of a share is then below 0.4 %
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to learn from, rows to be scored on, and where they come from."""
+    """Training rows, test rows, and a description of where they come from."""
 
     X: Any
     y: np.ndarray
@@ -43,15 +43,15 @@ class Split:
 
 @dataclass(frozen=True)
 class Stream:
-    """Examples one by one, dicts of named features with labels."""
+    """Examples as dicts of named features, with labels, and a description of where they come from."""
 
     examples: list[tuple[dict[str, float], bool]]
     source: str
 
 
 def noisy_linear(n: int, d: int, dtype: type, seed: int = 0) -> Split:
-    """Gaussian rows, the sign of a linear function with noise of a tenth of its spread: no half-space gets all of
-    them right, and a perceptron errs on about one row in twenty."""
+    """Gaussian rows labelled by the sign of a linear function with noise, a tenth of its standard deviation. They are
+    not separable, and a perceptron errs on about one row in twenty."""
     rng = np.random.default_rng(seed)
     total = n + _HELD_OUT
     X = np.empty((total, d), dtype)
@@ -63,15 +63,15 @@ def noisy_linear(n: int, d: int, dtype: type, seed: int = 0) -> Split:
 
 
 def text_like(n: int, d: int, words: int, seed: int = 0) -> Split:
-    """Rows like tf-idf text: word k is drawn with probability proportional to 1/(k + 3) (Zipf), places in the
-    vocabulary are shuffled as in alphabetical order, values are (1 + log count) * idf, rows have length 1."""
+    """Rows like tf-idf of texts: word k is drawn with probability proportional to 1/(k + 3) (Zipf), column indices are
+    shuffled as if in alphabetical order, values are (1 + log count) * idf, rows have norm 1."""
     rng = np.random.default_rng(seed)
     total = n + _HELD_OUT
     spread = np.cumsum(1.0 / (np.arange(d) + 3.0))
-    place = rng.permutation(d).astype(np.int32)
+    column_of = rng.permutation(d).astype(np.int32)
     lengths = np.maximum(1, rng.poisson(words * rng.gamma(4.0, 0.25, total)))
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    drawn = place[np.searchsorted(spread, rng.random(indptr[-1]) * spread[-1])]
+    drawn = column_of[np.searchsorted(spread, rng.random(indptr[-1]) * spread[-1])]
     X = sp.csr_array((np.ones(len(drawn)), drawn, indptr), shape=(total, d))
     X.sum_duplicates()
     idf = np.log(total / (1.0 + np.bincount(X.indices, minlength=d)))
@@ -80,16 +80,16 @@ def text_like(n: int, d: int, words: int, seed: int = 0) -> Split:
     X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data**2, starts)), np.diff(X.indptr))
     clean = X @ rng.standard_normal(d)
     y = (clean + 0.1 * clean.std() * rng.standard_normal(total) > 0.0).astype(np.int64)
-    return Split(X[:n], y[:n], X[n:], y[n:], f"text-like: Zipf columns, tf-idf, rows of length 1, seed {seed}")
+    return Split(X[:n], y[:n], X[n:], y[n:], f"text-like: Zipf columns, tf-idf, rows of norm 1, seed {seed}")
 
 
 def uniform_sparse(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
-    """Rows with exactly `per_row` non-zeros, one in each of as many equal stretches of columns. The first of them
-    is always column 0 and tells the label, but for one row in twenty: as few mistakes however long the rows are."""
+    """Rows with exactly `per_row` non-zeros, one in each of as many equal ranges of columns. The first is always column
+    0 and determines the label of 19 rows in 20, so that the number of mistakes does not depend on `per_row`."""
     rng = np.random.default_rng(seed)
-    stretch = d // per_row
-    columns = rng.integers(0, stretch, (n, per_row), dtype=np.int32)
-    columns += np.arange(per_row, dtype=np.int32) * np.int32(stretch)
+    width = d // per_row
+    columns = rng.integers(0, width, (n, per_row), dtype=np.int32)
+    columns += np.arange(per_row, dtype=np.int32) * np.int32(width)
     values = rng.standard_normal((n, per_row))
     y = rng.integers(0, 2, n)
     columns[:, 0], values[:, 0] = 0, (2.0 * y - 1.0) * np.sqrt(per_row)
@@ -99,31 +99,31 @@ def uniform_sparse(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_
 
 
 def digits(dtype: type, quick: bool) -> Split:
-    """MNIST, pixels from 0 to 1; else ten noisy patterns in its shape."""
+    """MNIST with pixels from 0 to 1; without it ten noisy patterns of the same shape."""
     n, test = (6_000, 2_000) if quick else (60_000, 10_000)
-    folder = _real("mnist")
+    folder = _real_folder("mnist")
     if folder is not None:
         X = (_idx(folder, "train-images-idx3") / 255.0).astype(dtype).reshape(-1, 784)[:n]
         X_test = (_idx(folder, "t10k-images-idx3") / 255.0).astype(dtype).reshape(-1, 784)[:test]
         y, y_test = _idx(folder, "train-labels-idx1")[:n], _idx(folder, "t10k-labels-idx1")[:test]
         return Split(X, y.astype(np.int64), X_test, y_test.astype(np.int64), "MNIST, pixels / 255")
     rng = np.random.default_rng(0)
-    patterns = _ink(rng, 10, dtype)
+    patterns = _random_images(rng, 10, dtype)
     y = rng.integers(0, 10, n + test)
-    X = _ink(rng, n + test, dtype)
-    X += dtype(0.13) * patterns[y]  # faint enough for mistakes on one row in ten
+    X = _random_images(rng, n + test, dtype)
+    X += dtype(0.13) * patterns[y]  # so faint that one row in ten is a mistake
     return Split(X[:n], y[:n], X[n:], y[n:], "synthetic in the shape of MNIST (set NOVIKOFF_DATA for the real one)")
 
 
-def _ink(rng: np.random.Generator, n: int, dtype: type) -> np.ndarray:
-    """Pictures of 784 points, four in five of them white, the others of any grey."""
+def _random_images(rng: np.random.Generator, n: int, dtype: type) -> np.ndarray:
+    """Images of 784 pixels, four in five of them zero, the others uniform."""
     grey = rng.random((n, 784), dtype=dtype)
     return np.maximum(grey - dtype(0.8), dtype(0.0)) * dtype(5.0)
 
 
 def phishing() -> Stream:
-    """The phishing stream; else one of its shape, 1,250 examples of nine features that are 0, 1/2 or 1."""
-    folder = _real("streams")
+    """The phishing stream; without it a random one of its shape, 1,250 examples of nine features in {0, 1/2, 1}."""
+    folder = _real_folder("streams")
     if folder is not None:
         with gzip.open(folder / "phishing.csv.gz", "rt") as lines:
             rows = list(csv.DictReader(lines))
@@ -141,14 +141,14 @@ def phishing() -> Stream:
 
 
 def certified_files() -> Iterator[tuple[str, Any, np.ndarray]]:
-    """Five files that people ask about: name, rows, labels."""
-    folder = _real("libsvm")
+    """Five files to decide the separability of: name, rows, labels."""
+    folder = _real_folder("libsvm")
     if folder is not None:
         for name, opener in (("a9a.gz", gzip.open), ("mushrooms.gz", gzip.open), ("reuters.trn.bz2", bz2.open)):
             with opener(folder / name) as lines:
                 X, y = load_svmlight_file(lines)
             yield name.split(".")[0], X, y
-    folder = _real("uci")
+    folder = _real_folder("uci")
     if folder is not None:
         for name in ("sonar.csv", "spambase.data"):
             table = np.loadtxt(folder / name, delimiter=",", dtype=str)
@@ -168,20 +168,20 @@ def libsvm(train: str, test: str) -> Split | None:
 
 
 def real_file(name: str) -> Path | None:
-    """A file of the real data, if it is there."""
+    """The path of a file below $NOVIKOFF_DATA; None if there is none."""
     root = os.environ.get("NOVIKOFF_DATA")
     found = Path(root) / name if root else None
     return found if found is not None and found.is_file() else None
 
 
-def _real(folder: str) -> Path | None:
+def _real_folder(folder: str) -> Path | None:
     root = os.environ.get("NOVIKOFF_DATA")
     found = Path(root) / folder if root else None
     return found if found is not None and found.is_dir() else None
 
 
 def _idx(folder: Path, name: str) -> np.ndarray:
-    """An idx file of bytes: four bytes of magic, whose last counts the dimensions, then their sizes, then the data."""
+    """An idx file of bytes: four magic bytes, the last the number of dimensions, then the dimensions, then the data."""
     content = gzip.decompress((folder / f"{name}-ubyte.gz").read_bytes())
     dims = content[3]
     shape = np.frombuffer(content, ">i4", dims, offset=4)

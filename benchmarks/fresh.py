@@ -1,4 +1,4 @@
-"""What only a fresh process can tell: memory while fitting, and how long it takes to start."""
+"""Measurements that need a fresh process: memory while fitting, and start-up time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.measure import Benchmark, Line, Options, Times, at_most, seconds
 
-_REPEATS = 7  # processes differ more than calls do
+_REPEATS = 7  # times of processes vary more than times of calls
 
 _IMPORT = "import novikoff"
 _FIRST_FIT = """
@@ -25,7 +25,7 @@ print(time.perf_counter() - start)
 
 
 def memory(options: Options) -> list[Line]:
-    """C-ordered float32 and float64 arrays and CSR matrices are learned from where they lie."""
+    """C-ordered float32 and float64 arrays and CSR matrices are not copied."""
     if not Path("/proc/self/clear_refs").exists():
         return [Line("memory while fitting", "X itself", at_most(0.1, "%"), note="can only be measured on Linux")]
     lines = []
@@ -41,11 +41,13 @@ def memory(options: Options) -> list[Line]:
 
 def startup(options: Options) -> list[Line]:
     bare, imported, helped = ["-c", "pass"], ["-c", _IMPORT], _command("--help")
-    lines = [_beyond_bare("import novikoff", bare, [sys.executable, *imported])]
+    lines = [_startup_line("import novikoff", bare, [sys.executable, *imported])]
     if helped is None:
-        lines.append(Line("novikoff --help", "python -c pass", at_most(0.25, " s"), note="no novikoff command yet"))
+        lines.append(
+            Line("novikoff --help", "python -c pass", at_most(0.25, " s"), note="there is no novikoff command")
+        )
     else:
-        lines.append(_beyond_bare("novikoff --help", bare, helped))
+        lines.append(_startup_line("novikoff --help", bare, helped))
     _output("-c", _FIRST_FIT)  # fills the cache
     first = min(float(_output("-c", _FIRST_FIT)) for _ in range(_REPEATS))
     lines.append(
@@ -60,8 +62,8 @@ def startup(options: Options) -> list[Line]:
     return lines
 
 
-def _beyond_bare(work: str, bare: list[str], command: list[str]) -> Line:
-    """Wall time of a command beyond Python's own, in turns."""
+def _startup_line(work: str, bare: list[str], command: list[str]) -> Line:
+    """Wall time of a command less that of an empty Python program, in turns."""
     pairs = [(seconds(lambda: _run([sys.executable, *bare])), seconds(lambda: _run(command))) for _ in range(_REPEATS)]
     theirs, ours = (min(times) for times in zip(*pairs, strict=True))
     return Line(work, "python -c pass", at_most(0.25, " s"), ours - theirs, Times(theirs, ours))
@@ -82,7 +84,7 @@ def _run(command: list[str]) -> str:
 
 
 def _peak_of_fit(kind: str, n: int) -> dict[str, int]:
-    """Bytes of X, and how far the process grew beyond what it held just before the fit."""
+    """The bytes of X, and by how many the process grew during the fit."""
     import numpy as np
 
     import novikoff as nk
@@ -99,22 +101,22 @@ def _peak_of_fit(kind: str, n: int) -> dict[str, int]:
         model.fit(small.X, small.y)
         rows = data.noisy_linear(n, 100, dtype)
         X, y, size = rows.X, rows.y, rows.X.nbytes
-    _forget_peak()
+    _reset_peak()
     before = _memory("VmRSS")
     model.fit(X, y)
     return {"size": size, "extra": max(0, _memory("VmHWM") - before)}
 
 
 def _memory(name: str) -> int:
-    """Bytes this process holds (VmRSS) or has held at most (VmHWM). Not getrusage: it also counts the parent's."""
+    """Bytes of this process now (VmRSS) or at most (VmHWM). getrusage would include those of the parent process."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
     raise LookupError(name)
 
 
-def _forget_peak() -> None:
-    """Compiling needs more memory than learning; from here on the peak is that of the fit."""
+def _reset_peak() -> None:
+    """Reset the peak, since compiling needs more memory than learning."""
     Path("/proc/self/clear_refs").write_text("5")
 
 

@@ -1,13 +1,14 @@
-"""Freund & Schapire's experiment: ten digits, one perceptron for each against the rest, read by vote, average and last.
+"""Freund & Schapire's experiment: one kernel perceptron for each of ten digits, by vote, average and last.
 
     python -m benchmarks.freund_schapire            d = 1 .. 6 and a Gaussian kernel, T = 0.1, 1, 2, 4, 10
-    python -m benchmarks.freund_schapire --quick    6,000 digits: shows that it runs; nothing to compare with
+    python -m benchmarks.freund_schapire --quick    6,000 digits, to check that it runs; no comparison
 
 Raw pixels, K = (1 + <x, z>)^d as in the paper ("Large margin classification using the perceptron algorithm", 1999,
-table 3). One run of ten passes is read wherever the table has a column: T = 1 is how far it was after one pass.
+table 3). One run of ten passes is evaluated after each T of the table.
 
-The figures to compare with are of a run elsewhere, on the same rows in the same random order; the paper's own counts
-are within 1 % of them. Counts must agree to 2 %, errors by vote and average to 0.25 points; exits with 1 otherwise.
+The figures to compare with are those of another implementation, on the same rows in the same random order; the counts
+of the paper are within 1 % of them. Counts must agree to 2 %, errors by vote and average to 0.25 percentage points;
+the exit code is 1 otherwise.
 """
 
 from __future__ import annotations
@@ -24,16 +25,17 @@ from benchmarks import data
 from benchmarks.kernel import pixels
 from novikoff._compiled.loops.additive import MISTAKES
 from novikoff.inputs.rows import Rows
-from novikoff.kernel_methods.dual import DualLearner, DualState
-from novikoff.kernel_methods.kernels import Potential
+from novikoff.kernel_methods.dual import DualLearner
+from novikoff.kernel_methods.dual_state import DualState
+from novikoff.kernel_methods.kernels import Kernel
 from novikoff.kernel_methods.points import Points
 
 PASSES = (0.1, 1, 2, 4, 10)
-READINGS = ("voted", "averaged", "last")
-# A Gaussian as wide as is usual for these digits: gamma = 0.03 for pixels from 0 to 1.
+HYPOTHESES = ("voted", "averaged", "last")
+# The width of the Gaussian is usual for these digits: gamma = 0.03 for pixels from 0 to 1.
 KERNELS = {
-    **{f"d = {d}": Potential("poly", d, 1.0, 1.0) for d in range(1, 7)},
-    "Gaussian": Potential("rbf", gamma=0.03 / 255.0**2),
+    **{f"d = {d}": Kernel("poly", d, 1.0, 1.0) for d in range(1, 7)},
+    "Gaussian": Kernel("rbf", gamma=0.03 / 255.0**2),
 }
 
 
@@ -47,9 +49,9 @@ class Cell:
     seconds: float = 0.0
 
 
-_HEADER = "| kernel | T | vote | avg. | last | support | mistakes | seconds | elsewhere: vote, avg., last, mistakes |"
+_HEADER = "| kernel | T | vote | avg. | last | support | mistakes | seconds | others: vote, avg., last, mistakes |"
 
-# Elsewhere, by kernel and T.
+# The figures of another implementation, by kernel and T.
 KNOWN = {
     ("d = 2", 1): Cell((2.86, 2.78, 3.59), 10_277),
     ("d = 4", 1): Cell((2.22, 2.26, 2.46), 7_978),
@@ -57,32 +59,32 @@ KNOWN = {
 }
 
 
-def run(kernel: Potential, rows: data.Split) -> Iterator[tuple[float, Cell]]:
-    """Learn for ten passes and read off what the table asks for on the way."""
+def run(kernel: Kernel, rows: data.Split) -> Iterator[tuple[float, Cell]]:
+    """Learn for ten passes, and evaluate after each T of the table."""
     learner = DualLearner(kernel)
     points, queries = Points.of(Rows.of(rows.X)), Points.of(Rows.of(rows.X_test))
     state, n, done, took = learner.init(10), len(points), 0, 0.0
-    standing = learner.stand(state, n)
+    row_scores = learner.start_scores(state, n)
     for passes in PASSES:
         start = time.perf_counter()
         while done < round(passes * n):
             visits = np.arange(done % n, min(n, done % n + round(passes * n) - done))
-            learner.update(state, points, rows.y, visits, standing)
+            learner.update(state, points, rows.y, visits, row_scores)
             done += len(visits)
         took += time.perf_counter() - start
-        yield passes, _read(learner, state, queries, rows.y_test, took)
+        yield passes, _evaluate(learner, state, queries, rows.y_test, took)
 
 
-def _read(learner: DualLearner, state: DualState, queries: Points, y: np.ndarray, took: float) -> Cell:
+def _evaluate(learner: DualLearner, state: DualState, queries: Points, y: np.ndarray, took: float) -> Cell:
     vote, average, last = (
         100.0 * float((learner.decide(learner.score(state, queries, hypothesis)) != y).mean())
-        for hypothesis in READINGS
+        for hypothesis in HYPOTHESES
     )
     return Cell((vote, average, last), int(state.counts[MISTAKES]), len(state.support), took)
 
 
 def disagreements(found: Cell, known: Cell) -> list[str]:
-    """What is further from the figures of others than it may be."""
+    """Names of the figures that differ from the known ones by more than the tolerance."""
     counts = [("mistakes", found.mistakes, known.mistakes), ("support vectors", found.support, known.support)]
     wrong = [name for name, ours, theirs in counts if ours and theirs and abs(ours - theirs) > 0.02 * theirs]
     errors = zip(("vote", "average"), found.errors, known.errors, strict=False)
@@ -90,12 +92,14 @@ def disagreements(found: Cell, known: Cell) -> list[str]:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--quick", is_flag=True, help="A tenth of the digits, and no verdict.")
-@click.option("--kernel", "names", multiple=True, type=click.Choice(list(KERNELS)), help="This one; may be repeated.")
+@click.option("--quick", is_flag=True, help="A tenth of the digits, without comparison.")
+@click.option(
+    "--kernel", "names", multiple=True, type=click.Choice(list(KERNELS)), help="Only this kernel; may be repeated."
+)
 def main(quick: bool, names: tuple[str, ...]) -> None:
-    """Print Freund & Schapire's table, next to the figures of a run elsewhere."""
+    """Print Freund & Schapire's table, next to the figures of another implementation."""
     rows = pixels(quick)
-    print(f"{rows.source}; errors in percent on {len(rows.X_test):,} digits not seen, seconds to learn\n")
+    print(f"{rows.source}; errors in percent on {len(rows.X_test):,} test digits, seconds to learn\n")
     print(_HEADER)
     print("|---|--:|--:|--:|--:|--:|--:|--:|---|")
     failed = False

@@ -1,4 +1,4 @@
-"""How time grows: flat per example however many there are, in proportion to the non-zeros of a row."""
+"""How time grows: constant per example, and in proportion to the non-zeros of a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks import data
 from benchmarks.batch import PASSES
 from benchmarks.measure import Benchmark, Line, Options, at_most, best_of
 
-_SETTLED = 100_000  # below this the fixed cost of a call to fit is still seen
+_SETTLED = 100_000  # below this number of examples the fixed cost of fit shows
 
 
 def per_example(options: Options) -> list[Line]:
@@ -42,7 +42,7 @@ def per_nonzero(options: Options) -> list[Line]:
     shown = ", ".join(f"{c / 1e6:.1f}M: {t / c / PASSES * 1e9:.2f} ns each" for c, t in zip(counts, times, strict=True))
     note = f"CSR float64, {n:,} rows, d = {d:,}, uniform columns; {shown}"
     work = f"time against non-zeros, slope of log on log, {PASSES} passes"
-    # Below 1 is as it should be: what a row costs besides its non-zeros weighs less in longer ones.
+    # A slope below 1 is expected: the cost of a row besides its non-zeros weighs less in longer rows.
     return [Line(work, "itself", at_most(1.15), slope, note=note)]
 
 

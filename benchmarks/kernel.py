@@ -1,10 +1,10 @@
-"""The kernel perceptron on MNIST: against a support vector machine with the same kernel, and against itself one example
-at a time. Freund & Schapire's table is in `benchmarks.freund_schapire`.
+"""The kernel perceptron on MNIST, against a support vector machine and against one example at a time in NumPy.
 
-The kernel is theirs, (1 + <x, z>)^4 of raw pixels, on both sides. It reaches 1e28, so C = 1 leaves no room for errors:
-a hard margin, which on a tenth of the rows was both faster and more accurate than a soft one. SVC takes minutes; both
-sides run once. Rows are in the random order of seed 0, for which there are figures to compare: 7,978 mistakes in one
-pass, errors of 2.22 % (voted), 2.26 % (averaged) and 2.46 % (last).
+Both sides have the kernel of Freund & Schapire, (1 + <x, z>)^4 of raw pixels; their table is in
+`benchmarks.freund_schapire`. The kernel reaches 1e28, so C = 1 is a hard margin, which on a tenth of the rows was both
+faster and more accurate than a soft one. SVC takes minutes; both sides run once. Rows are in the random order of seed
+0, for which there are figures to compare: 7,978 mistakes in one pass, errors of 2.22 % (voted), 2.26 % (averaged) and
+2.46 % (last).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _perceptron(quick: bool, passes: int) -> nk.KernelPerceptron:
 
 
 def train(options: Options) -> list[Line]:
-    """Ten classes, one pass and ten: time to learn, and error on rows not seen."""
+    """Ten classes, one pass and ten: training time, and error on test rows."""
     rows = pixels(options.quick)
     _, theirs, svc_error = _machine(options.quick)
     lines = []
@@ -96,7 +96,7 @@ def predict(options: Options) -> list[Line]:
 
 
 def blocks(options: Options) -> list[Line]:
-    """The same algorithm, one example at a time in NumPy: same mistakes, or it does not count."""
+    """Against the algorithm one example at a time in NumPy, which must make the same mistakes."""
     rows = pixels(options.quick)
     found: list[np.ndarray] = []
     theirs = seconds(lambda: found.extend(one_by_one(rows.X, rows.y)))  # minutes: once
@@ -122,13 +122,13 @@ def blocks(options: Options) -> list[Line]:
 
 
 def one_by_one(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ten perceptrons in dual form as one writes them: a product with all kept rows for each example."""
+    """Ten perceptrons in dual form, written plainly: for each example a product with all support vectors."""
     X = X.astype(np.float64)
     kept, slots, W = np.empty_like(X), [], np.zeros((10, len(X)))
     for t, x in enumerate(X):
         m = len(slots)
         k = 1.0 + kept[:m] @ x
-        k *= k  # twice: numpy's ** 4 takes twenty times as long
+        k *= k  # squared twice: numpy's ** 4 takes twenty times as long
         k *= k
         scores = W[:, :m] @ k
         signs = np.where(np.arange(10) == y[t], 1.0, -1.0)
@@ -141,7 +141,7 @@ def one_by_one(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def budget(options: Options) -> list[Line]:
-    """A stream that never ends: what a row costs, and what is in memory, late and early."""
+    """Time per row and memory on a long stream, in its later and its earlier part."""
     n, tenth, kept = options.size(1_000_000, 50_000), options.size(100_000, 5_000), 500
     clf = nk.KernelPerceptron("rbf", gamma=0.1, hypothesis="last", budget=kept)
     times, sizes, peaks = [], [], []

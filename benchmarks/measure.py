@@ -1,7 +1,7 @@
-"""How the benchmarks time, and what one line of their table says.
+"""Timing in turns, targets, and the lines of the table.
 
-Peer and novikoff take turns on the same data; the best of several turns counts, because everything else that runs on
-the machine can only make a turn longer. The first turn of each is not counted: it compiles.
+Peer and novikoff take turns on the same data. The best of several turns counts, because other processes on the machine
+can only make a turn longer. The first turn of each is not counted: it compiles.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = [
     "seconds",
 ]
 
-_ENOUGH = 2.5  # seconds of measuring after which short work has had its chance of a quiet moment
+_ENOUGH = 2.5  # seconds of measuring, after which short work has met an idle moment of the machine
 _MOST = 50  # turns
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller asked for."""
+    """The options of a run: small data or full size, and the number of turns."""
 
     quick: bool = False
     repeats: int = 5
@@ -44,7 +44,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Times:
-    """Best seconds of each side, and what novikoff's first call took on top: compiling, or loading from disk."""
+    """The best time of each side in seconds, and the additional time of our first call, which compiles."""
 
     theirs: float
     ours: float
@@ -80,7 +80,7 @@ def _best(works: list[Callable[[], Any]], repeats: int) -> list[float]:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """How long one call takes, without the garbage collector, whose turn comes between two of ours."""
+    """The time of one call in seconds. Garbage is collected before, not during the call."""
     gc.collect()
     gc.disable()
     try:
@@ -93,7 +93,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a figure should lie, ends included."""
+    """The range in which a figure should lie, ends included."""
 
     low: float
     high: float
@@ -116,7 +116,7 @@ def at_least(value: float, unit: str = "×") -> Target:
 
 
 def no_target(unit: str = "×") -> Target:
-    """For a figure that is only shown."""
+    """A target that every figure meets, for lines that are for information only."""
     return Target(-math.inf, math.inf, unit)
 
 
@@ -131,13 +131,13 @@ class Line:
     Attributes
     ----------
     figure : float or None
-        What the target is about, a ratio most often; None if it could not be measured, and `note` says why.
+        Compared with the target; most often a ratio. None if it was not measured, and `note` says why.
     scores : (theirs, ours), optional
-        Accuracy on rows not learned from, or while learning, as the work says.
+        Accuracy on test rows, or while learning, as `work` says.
     agreement : str
-        Whether both learned the same, where they should.
+        How far the results of both sides agree.
     is_sound : bool
-        False if the speed was bought: weights differ that must not, or the score is lower.
+        False if results differ that must be equal, or the score is lower than it may be.
     """
 
     work: str
@@ -160,4 +160,4 @@ class Line:
         return "ok" if self.target.is_met_by(self.figure) else "missed"
 
 
-Benchmark = Callable[[Options], list[Line]]  # one line of the table, or a few that belong together
+Benchmark = Callable[[Options], list[Line]]

@@ -1,8 +1,8 @@
-"""One example at a time, predicted and then learned: against river (dicts) and scikit-learn (arrays).
+"""One example at a time, predicted and then learned, against river (dicts) and scikit-learn (arrays).
 
-Every run starts from a new model, so that all of them see the same stream from its beginning. The score is the share
-of right predictions made before each label was seen. A stream of a thousand dicts is over in a millisecond, in which a
-processor has hardly warmed up after the garbage collection that precedes each turn: there a turn is ten runs.
+Every run starts with a new model, so that all runs see the same stream from its beginning. The score is the share of
+right predictions, each made before its label was seen. A stream of a thousand dicts takes a millisecond, too short for
+a processor to warm up after the garbage collection before each turn: there a turn is ten runs.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ import novikoff as nk
 from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, alternate, at_least
 
-_RUNS = 10  # of a turn
+_RUNS_PER_TURN = 10
 
 
 def dicts(options: Options) -> list[Line]:
     work, name, target = "one dict at a time, 9 names, predict + learn", "river Perceptron", at_least(5.0)
     if importlib.util.find_spec("river") is None:
-        return [Line(work, name, target, note="river is not here: pip install novikoff[bench]")]
+        return [Line(work, name, target, note="pip install 'novikoff[bench]' to measure this")]
     from river import linear_model  # slow to import, and optional
 
     stream = data.phishing()
-    theirs, ours = _Run(linear_model.Perceptron, stream.examples), _Run(nk.Perceptron, stream.examples)
-    times = alternate(lambda: theirs.several(_RUNS), lambda: ours.several(_RUNS), options.repeats)
+    theirs, ours = _StreamRun(linear_model.Perceptron, stream.examples), _StreamRun(nk.Perceptron, stream.examples)
+    times = alternate(lambda: theirs.several(_RUNS_PER_TURN), lambda: ours.several(_RUNS_PER_TURN), options.repeats)
     same = ours.model.raw_coef_[0].tolist() == [theirs.model.weights[name] for name in stream.examples[0][0]]
-    return [_line(work, name, target, times, theirs, ours, same, stream.source, _RUNS)]
+    return [_line(work, name, target, times, theirs, ours, same, stream.source, _RUNS_PER_TURN)]
 
 
 def arrays(options: Options) -> list[Line]:
     rows = data.noisy_linear(options.size(2_000, 500), 30, np.float64)
     examples = list(zip(rows.X, rows.y.tolist(), strict=True))
-    theirs = _Run(lambda: Perceptron(shuffle=False), examples)
-    ours = _Run(lambda: nk.Perceptron(classes=[0, 1]), examples)
+    theirs = _StreamRun(lambda: Perceptron(shuffle=False), examples)
+    ours = _StreamRun(lambda: nk.Perceptron(classes=[0, 1]), examples)
     times = alternate(theirs.by_sklearn_protocol, ours.by_river_protocol, options.repeats)
     same = bool((ours.model.raw_coef_ == theirs.model.coef_).all())
     return [
@@ -55,8 +55,8 @@ def arrays(options: Options) -> list[Line]:
     ]
 
 
-class _Run:
-    """A stream, learned from its beginning by a new model each time."""
+class _StreamRun:
+    """Runs over a stream, each with a new model."""
 
     def __init__(self, make: Callable[[], Any], examples: list[tuple[Any, Any]]) -> None:
         self.make, self.examples = make, examples
@@ -80,7 +80,7 @@ class _Run:
         classes = np.array([0, 1])
         x, y = self.examples[0]
         model.partial_fit([x], [y], classes=classes)
-        mistakes = int(y != 1)  # it cannot predict before it has learned; we answer 1
+        mistakes = int(y != 1)  # scikit-learn cannot predict before it has learned; we predict 1
         for x, y in self.examples[1:]:
             row = x.reshape(1, -1)
             mistakes += model.predict(row)[0] != y
@@ -93,7 +93,15 @@ class _Run:
 
 
 def _line(
-    work: str, name: str, target: Any, times: Any, theirs: _Run, ours: _Run, same: bool, source: str, runs: int = 1
+    work: str,
+    name: str,
+    target: Any,
+    times: Any,
+    theirs: _StreamRun,
+    ours: _StreamRun,
+    same: bool,
+    source: str,
+    runs: int = 1,
 ) -> Line:
     agreement = f"weights {'equal' if same else 'differ'}, mistakes {theirs.mistakes} / {ours.mistakes}"
     each = [f"{seconds / runs / len(ours.examples) * 1e6:.1f}" for seconds in (times.theirs, times.ours)]

@@ -1,11 +1,10 @@
-"""Mistakes on the way: novikoff learn beside the perceptrons of Vowpal Wabbit and river, on real streams as they come.
+"""Progressive error on real streams: novikoff learn against the perceptrons of Vowpal Wabbit and river.
 
-Each row is predicted before it is learned from, and the share of wrong predictions counts. Ours is what `novikoff
-learn FILE` prints, with nothing set. Theirs get the same rows as names and values: numbers as they are, a name for
-every word in a cell or, of a text, for every word in it. A perceptron is, in Vowpal Wabbit's terms, plain stochastic
-gradient descent on the hinge loss with a constant step; in river's it is linear_model.Perceptron. What both can do
-besides is shown too, without a target: Vowpal Wabbit's adaptive and normalised steps, and river's perceptron behind its
-StandardScaler.
+Each row is predicted before it is learned, and the share of wrong predictions counts. Ours is what `novikoff learn
+FILE` prints by default. The peers get the same rows as names and values: numbers as they are, one name for each
+categorical cell, and for a text one for each of its words. The perceptron of Vowpal Wabbit is plain stochastic gradient
+descent on the hinge loss with a constant step; that of river is linear_model.Perceptron. Without a target: the adaptive
+and normalised steps of Vowpal Wabbit, and river's perceptron after a StandardScaler.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ _PEERS = {
     "Vowpal Wabbit's perceptron": _vowpal_wabbit(_VW_PERCEPTRON),
     "river's perceptron": _river(scaled=False),
     "Vowpal Wabbit, adaptive": _vowpal_wabbit("--loss_function hinge"),
-    "river, StandardScaler before": _river(scaled=True),
+    "river, after StandardScaler": _river(scaled=True),
 }
 
 

@@ -1,9 +1,9 @@
-"""From a file to a model in one pass: against Vowpal Wabbit, and against reading it all and fitting scikit-learn.
+"""From a file to a model in one pass, against Vowpal Wabbit and against reading the file and fitting scikit-learn.
 
-Both sides read the same numbers from text on disk and learn in the order of the file; the file has been read once
-before, so that neither waits for the disk. We read and parse in threads of our own on all processors; so do Vowpal
-Wabbit, polars and pyarrow, but neither pandas nor scikit-learn. The score is the share of right answers while learning
-for novikoff and for Vowpal Wabbit (progressive), and on the rows learned from for scikit-learn.
+Both sides read the same numbers from a file and learn in its order; the file has been read once before, so that neither
+waits for the disk. novikoff reads and parses in threads on all processors; so do Vowpal Wabbit, polars and pyarrow, but
+neither pandas nor scikit-learn. The score is the share of right predictions, for novikoff and Vowpal Wabbit while
+learning (progressive), for scikit-learn on the rows it has learned.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def vowpal_wabbit(options: Options) -> list[Line]:
 
 
 def _svmlight_file(folder: Path, options: Options) -> Path:
-    """The synthetic file of 186 MB, and beside it the same rows in Vowpal Wabbit's format."""
+    """Write a synthetic svmlight file of 186 MB, and a second file with the same rows in Vowpal Wabbit's format."""
     rows = data.text_like(options.size(160_000, 4_000), 50_000, 86)
-    rows.X.data = rows.X.data.round(6)  # as people write them; all sixteen digits would make it 305 MB
+    rows.X.data = rows.X.data.round(6)  # as in usual files; with all sixteen digits it would have 305 MB
     path = folder / "rows.svm"
     dump_svmlight_file(rows.X, np.where(rows.y, 1, -1), str(path), zero_based=False)
     with path.open() as source, path.with_suffix(".vw").open("w") as target:
@@ -79,7 +79,7 @@ def _against_loading(path: Path, work: str, options: Options) -> Line:
 
     def learn() -> None:
         X, y = load_svmlight_file(str(path))
-        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # fit takes no other
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # fit takes no 64-bit indices
         model.fit(X, y)
 
     times = alternate(learn, lambda: _ours(path), options.repeats)
@@ -121,7 +121,7 @@ def parquet(options: Options) -> list[Line]:
     import pyarrow
     from pyarrow import parquet as files
 
-    pyarrow.set_cpu_count(os.cpu_count())  # it would take OMP_NUM_THREADS for its own, and we read in a thread too
+    pyarrow.set_cpu_count(os.cpu_count())  # it would obey OMP_NUM_THREADS, but our reading has threads too
     rows = data.noisy_linear(options.size(400_000, 10_000), 50, np.float64)
     model = Perceptron(shuffle=False, tol=None, max_iter=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -142,7 +142,7 @@ def parquet(options: Options) -> list[Line]:
 
 
 def text(options: Options) -> list[Line]:
-    """Both hash the words of the texts, small letters, into 2^20 features, rows of one length, in one pass."""
+    """Both hash the lower-case words of the texts into 2^20 features, rows of equal norm, in one pass."""
     work, peer = "hashed words of 20 newsgroups to a model", "sklearn HashingVectorizer + Perceptron"
     source = data.real_file("text/20news_train.tsv.gz")
     if source is None:
@@ -167,14 +167,14 @@ def text(options: Options) -> list[Line]:
 
 
 def memory(options: Options) -> list[Line]:
-    """`novikoff learn` on one, four and sixteen times the rows; once before, to compile."""
+    """Peak memory of `novikoff learn` on 1, 4 and 16 times the rows; a first run compiles."""
     lines, sizes = [], (1, 4, 16)
     command = Path(sys.executable).with_name("novikoff")
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("svm", "vw", "csv", "jsonl", "parquet"):
             peaks = []
             for times in (1, *sizes):
-                path = _grown(Path(folder, f"rows.{kind}"), times * options.size(20_000, 1_000))
+                path = _write_rows(Path(folder, f"rows.{kind}"), times * options.size(20_000, 1_000))
                 peaks.append(_peak([str(command), "learn", str(path), "-o", str(Path(folder, "m.nk"))]))
             shown = ", ".join(f"×{times}: {peak / 1e6:.0f} MB" for times, peak in zip(sizes, peaks[1:], strict=True))
             lines.append(
@@ -189,8 +189,8 @@ def memory(options: Options) -> list[Line]:
     return lines
 
 
-def _grown(path: Path, n: int) -> Path:
-    """A file of n rows of 50 numbers."""
+def _write_rows(path: Path, n: int) -> Path:
+    """Write a file with n rows of 50 numbers."""
     rows = data.noisy_linear(n, 50, np.float64)
     source = path.with_suffix(".svm")
     dump_svmlight_file(np.round(rows.X, 4), rows.y, str(source), zero_based=False)
@@ -201,7 +201,7 @@ def _grown(path: Path, n: int) -> Path:
 
 
 def _peak(command: list[str]) -> int:
-    """The most memory that a command has held, in bytes."""
+    """The peak memory of a command, in bytes."""
     code = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
@@ -211,7 +211,7 @@ def _peak(command: list[str]) -> int:
 
 
 def start(options: Options) -> list[Line]:
-    """The whole command on 1,000 rows of a table, its compiled code on disk."""
+    """Wall time of the whole command on a table of 1,000 rows, with compiled code in the cache on disk."""
     command = Path(sys.executable).with_name("novikoff")
     with tempfile.TemporaryDirectory() as folder:
         rows = data.noisy_linear(1_000, 10, np.float64)

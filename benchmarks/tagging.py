@@ -1,18 +1,17 @@
-"""Taggers: against CRFsuite's averaged perceptron on CoNLL-2000 chunks, and NLTK's tagger on the English Web Treebank.
+"""Taggers, against CRFsuite's averaged perceptron on CoNLL-2000 and NLTK's tagger on the English Web Treebank.
 
-Both read their sentences from $NOVIKOFF_DATA, a folder with conll2000/ and en_ewt/. The peers take many seconds to
-train, so both sides do it once, ours after a first time that compiles; tagging is the best of several, in turns, as
-many for each side. Times are the processor's, of one thread on either side, so that what else the machine does counts
-little; from sentences in memory to a model, what a user waits for: features are made on both sides. Without the data
-or a peer, a line says so instead.
+Sentences are read from $NOVIKOFF_DATA: sequences/conll2000/ and sequences/en_ewt/, or the same folders without
+sequences/. The peers take many seconds to train, so both sides do it once, ours after a first time that compiles;
+tagging is the best of several turns, as many for each side. Times are processor time of one thread, so that other
+processes on the machine count little. Training is from sentences in memory to a model: features are extracted on both
+sides. Without the data or a peer, a line says so instead.
 
-Memory is that of training: how much a fresh process has grown at its peak, sentences included, over what it had after
-training on a single sentence, which loads the code of either library. The whole process is told besides.
+Memory is that of training: by how much a fresh process has grown at its peak, sentences included, since it trained on a
+single sentence, which loads the code of either library. The note has the peak of the whole process.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,21 +22,22 @@ from pathlib import Path
 from typing import Any
 
 import novikoff as nk
+from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of
-from novikoff.structured.evaluation import Outcome, outcome_of
+from novikoff.structured.evaluation import TaggingEvaluation, evaluate_tagger
 from novikoff.structured.sentence_files import SentenceFile
 from novikoff.structured.spans import SpanCounts
 
 PASSES = 10
-_IN_A_TURN = 3
+_CALLS_PER_TURN = 3
 
-# Those of CRFsuite's own example for this task, and of the figures in its documentation.
+# The templates of CRFsuite's example for this task, and of the figures in its documentation.
 _WORDS = ["word[-2]", "word[-1]", "word[0]", "word[1]", "word[2]", "word[-1]+word[0]", "word[0]+word[1]"]
 _POS = ["pos[-2]", "pos[-1]", "pos[0]", "pos[1]", "pos[2]"]
 _PAIRS = ["pos[-2]+pos[-1]", "pos[-1]+pos[0]", "pos[0]+pos[1]", "pos[1]+pos[2]"]
 NINETEEN = [*_WORDS, *_POS, *_PAIRS, "pos[-2]+pos[-1]+pos[0]", "pos[-1]+pos[0]+pos[1]", "pos[0]+pos[1]+pos[2]"]
 
-# Of each template its cells: whether in the second column, and how many tokens on.
+# The cells of each template: whether in the second column, and the offset of the token.
 _CELLS = {
     name: [(cell.startswith("pos"), int(cell.partition("[")[2][:-1])) for cell in name.split("+")] for name in NINETEEN
 }
@@ -45,9 +45,9 @@ _CELLS = {
 Corpus = tuple[list[list[Any]], list[list[str]]]
 
 
-def _file(*parts: str) -> Path | None:
-    found = Path(os.environ.get("NOVIKOFF_DATA", "nowhere"), *parts)
-    return found if found.is_file() else None
+def _sentences(name: str) -> Path | None:
+    """A file of sentences, in the layout of the shared data or directly below $NOVIKOFF_DATA."""
+    return data.real_file(f"sequences/{name}") or data.real_file(name)
 
 
 def _read(path: Path, tag: int, used: list[int]) -> Corpus:
@@ -65,7 +65,7 @@ def _skipped(work: str, peer: str, target: Any, why: str) -> list[Line]:
 
 
 def _chunks() -> tuple[Corpus, Corpus] | None:
-    train, test = _file("conll2000", "train.txt.gz"), _file("conll2000", "test.txt.gz")
+    train, test = _sentences("conll2000/train.txt.gz"), _sentences("conll2000/test.txt.gz")
     return (_read(train, 2, [0, 1]), _read(test, 2, [0, 1])) if train and test else None
 
 
@@ -74,7 +74,7 @@ def _some(corpus: Corpus, n: int) -> Corpus:
 
 
 def _crfsuite_features(sentence: list[tuple[str, str]]) -> list[list[str]]:
-    """The same templates as CRFsuite's users write them: names of features, as text."""
+    """The nineteen templates as feature strings, as users of CRFsuite write them."""
     found = []
     for i in range(len(sentence)):
         own = []
@@ -111,7 +111,7 @@ def chunking(options: Options) -> list[Line]:
     work, peer = f"chunking, 19 templates, {PASSES} passes: sentences to model", "python-crfsuite ap"
     corpora = _chunks()
     if corpora is None:
-        return _skipped(work, peer, at_least(10), "set NOVIKOFF_DATA to a folder with conll2000/")
+        return _skipped(work, peer, at_least(10), "set NOVIKOFF_DATA to a folder with sequences/conll2000/")
     train, test = _some(corpora[0], options.size(10**9, 1000)), corpora[1]
     return [*_against_crfsuite(work, peer, train, test, options), *_best_chunker(train, test, options)]
 
@@ -177,7 +177,7 @@ def _file_of(tagger: nk.SequenceTagger, what: str) -> Iterator[Line]:
 
 
 def _peak(side: str, options: Options) -> tuple[float, float]:
-    """Bytes at most of a process that reads the chunks and learns from them: by how many it grew, and all."""
+    """The peak memory of a process that reads and learns the chunks, in bytes: its growth, and all."""
     command = [sys.executable, "-m", "benchmarks.tagging", side, str(options.size(10**9, 1000))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     grown, whole = done.stdout.split()[-2:]
@@ -185,15 +185,15 @@ def _peak(side: str, options: Options) -> tuple[float, float]:
 
 
 def _memory(what: str) -> int:
-    """VmRSS or VmHWM, its peak: getrusage would tell the peak of the process that started this one."""
+    """VmRSS or VmHWM, its peak; getrusage would include the peak of the process that started this one."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith(what)).split()[1])
 
 
-def _train_and_tell(side: str, size: int) -> None:
-    """What the fresh process does."""
+def _print_memory_of_training(side: str, size: int) -> None:
+    """Train in this process and print by how much it grew, and its peak."""
     train = {"ours": lambda corpus, path: _ours(corpus, NINETEEN), "crfsuite": _crfsuite_model}[side]
-    path = _file("conll2000", "train.txt.gz")
+    path = _sentences("conll2000/train.txt.gz")
     assert path is not None, "set NOVIKOFF_DATA"
     with tempfile.TemporaryDirectory() as folder:
         train(([[("One", "CD")]], [["B-NP"]]), str(Path(folder, "m")))
@@ -206,7 +206,7 @@ def _train_and_tell(side: str, size: int) -> None:
 
 
 def _treebank() -> tuple[Corpus, Corpus] | None:
-    train, test = _file("en_ewt", "train.conllu.gz"), _file("en_ewt", "test.conllu.gz")
+    train, test = _sentences("en_ewt/train.conllu.gz"), _sentences("en_ewt/test.conllu.gz")
     return (_read(train, 3, [1]), _read(test, 3, [1])) if train and test else None
 
 
@@ -214,11 +214,11 @@ def parts_of_speech(options: Options) -> list[Line]:
     work, peer = f'UPOS of EWT, templates="pos", {PASSES} passes', "NLTK PerceptronTagger"
     corpora = _treebank()
     if corpora is None:
-        return _skipped(work, peer, at_least(30), "set NOVIKOFF_DATA to a folder with en_ewt/")
+        return _skipped(work, peer, at_least(30), "set NOVIKOFF_DATA to a folder with sequences/en_ewt/")
     train, test = _some(corpora[0], options.size(10**9, 500)), corpora[1]
     tagger = _ours(train, "pos")
     ours = _once(lambda: _ours(train, "pos"))
-    found = outcome_of(tagger, *test)
+    found = evaluate_tagger(tagger, *test)
     lines = list(_file_of(tagger, "UPOS of EWT"))
     try:
         from nltk.tag.perceptron import PerceptronTagger
@@ -229,7 +229,14 @@ def parts_of_speech(options: Options) -> list[Line]:
 
 
 def _against_nltk(
-    work: str, peer: str, nltk: Any, tagger: nk.SequenceTagger, train: Corpus, test: Corpus, ours: float, found: Outcome
+    work: str,
+    peer: str,
+    nltk: Any,
+    tagger: nk.SequenceTagger,
+    train: Corpus,
+    test: Corpus,
+    ours: float,
+    found: TaggingEvaluation,
 ) -> Iterator[Line]:
     pairs = [list(zip(words, tags, strict=True)) for words, tags in zip(*train, strict=True)]
     theirs = _once(lambda: nltk.train(pairs, nr_iter=PASSES))
@@ -260,10 +267,10 @@ def _once(work: Callable[[], Any]) -> float:
 
 
 def _in_turns(theirs: Callable[[], Any], ours: Callable[[], Any], turns: int = 5) -> tuple[float, float]:
-    """The shortest time of each, in turns, so that both meet the same machine; each goes several times in a turn, so
-    that what the other has left in the caches does not count."""
+    """The shortest time of each. They take turns, so that both meet the same load of the machine; each is called
+    several times in a turn, so that it does not pay for the other's use of the caches."""
     times = [
-        (min(_once(theirs) for _ in range(_IN_A_TURN)), min(_once(ours) for _ in range(_IN_A_TURN)))
+        (min(_once(theirs) for _ in range(_CALLS_PER_TURN)), min(_once(ours) for _ in range(_CALLS_PER_TURN)))
         for _ in range(turns)
     ]
     return min(theirs for theirs, _ in times), min(ours for _, ours in times)
@@ -273,4 +280,4 @@ BENCHMARKS: dict[str, Benchmark] = {"chunking": chunking, "parts-of-speech": par
 
 
 if __name__ == "__main__":
-    _train_and_tell(sys.argv[1], int(sys.argv[2]))
+    _print_memory_of_training(sys.argv[1], int(sys.argv[2]))

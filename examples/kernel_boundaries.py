@@ -1,10 +1,10 @@
-"""Moons, circles and the exclusive or: what no line separates, a kernel does. Draws a picture of it.
+"""Moons, circles and the exclusive or: not separable by a line, but with a kernel. Draws a figure.
 
     python examples/kernel_boundaries.py boundaries.png
 
-Above, the separator of the certificate: a Gaussian kernel separates each of them, with a margin gamma in feature space
-that nothing exceeds, so a kernel perceptron makes at most (R / gamma)^2 mistakes on them, in any order. Below, a voted
-kernel perceptron after one pass, by scikit-learn's own display: the colour is the share of the votes.
+The upper row has the separators of certificates: a Gaussian kernel separates each data set with the largest margin
+gamma in feature space, so a kernel perceptron makes at most (R / gamma)^2 mistakes on it, in any order. The lower row
+has voted kernel perceptrons after one pass, by scikit-learn's display: the colour is the share of the votes.
 """
 
 import sys
@@ -26,7 +26,7 @@ from novikoff.plots import PlaneDisplay
 
 
 def exclusive_or(n: int = 160, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Four clouds; those on a diagonal have the same label."""
+    """Four clusters; those on a diagonal have the same label."""
     rng = np.random.default_rng(seed)
     corners = rng.integers(0, 2, (n, 2))
     return 2.0 * corners - 1.0 + 0.35 * rng.standard_normal((n, 2)).clip(-2, 2), corners[:, 0] ^ corners[:, 1]
@@ -42,8 +42,8 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 VOTES = LinearSegmentedColormap.from_list("votes", [ORANGE, "#ffffff", BLUE])
 
 
-def above(ax: Axes, name: str, X: np.ndarray, y: np.ndarray) -> None:
-    """The separator of the certificate, by novikoff's display."""
+def draw_certificate(ax: Axes, name: str, X: np.ndarray, y: np.ndarray) -> None:
+    """Draw the separator of the certificate with novikoff's display."""
     certificate = nk.certify(X, y, **KERNEL)
     clf = nk.KernelPerceptron(**KERNEL, max_iter=1000).fit(X, y)
     print(
@@ -56,8 +56,8 @@ def above(ax: Axes, name: str, X: np.ndarray, y: np.ndarray) -> None:
     ax.get_legend().remove()
 
 
-def below(ax: Axes, like: Axes, X: np.ndarray, y: np.ndarray) -> QuadMesh:
-    """The votes after one pass, by scikit-learn's display."""
+def draw_votes(ax: Axes, like: Axes, X: np.ndarray, y: np.ndarray) -> QuadMesh:
+    """Draw the votes after one pass with scikit-learn's display."""
     clf = nk.KernelPerceptron(**KERNEL).partial_fit(X, y)
     surface = DecisionBoundaryDisplay.from_estimator(
         clf,
@@ -84,9 +84,9 @@ def below(ax: Axes, like: Axes, X: np.ndarray, y: np.ndarray) -> QuadMesh:
 def main(path: str) -> None:
     figure, axes = pyplot.subplots(2, len(DATA), figsize=(12.5, 8.6), layout="constrained")
     for (top, bottom), (name, (X, y)) in zip(axes.T, DATA.items(), strict=True):
-        above(top, name, X, y)
-        figure.canvas.draw()  # settles the limits of axes with one scale
-        surface = below(bottom, top, X, y)
+        draw_certificate(top, name, X, y)
+        figure.canvas.draw()  # fixes the limits of axes with equal aspect
+        surface = draw_votes(bottom, top, X, y)
     figure.colorbar(
         surface,
         ax=axes[1],

@@ -2,10 +2,10 @@
 
     python examples/strings.py
 
-There is no table of features. All that the learner is given is how alike two words are: the number of pieces of up to
-three letters that they share, where a word begins and ends included, over what they share with themselves (the spectrum
-kernel: Leslie, Eskin & Noble 2002). Any function of two objects will do, if it is symmetric and an inner product of
-something: here, of counts of pieces.
+There is no table of features. The learner only gets a kernel, the similarity of two words: the number of substrings of
+up to three letters that they share, with marks for the beginning and the end of a word, normalised to 1 for equal words
+(the spectrum kernel: Leslie, Eskin & Noble 2002). Any function of two objects will do that is symmetric and an inner
+product of features: here, of counts of substrings.
 """
 
 from collections import Counter
@@ -31,20 +31,20 @@ occhio orecchio orso ospite pane parete parola pesce piazza pioggia ponte ragazz
 
 
 @cache
-def pieces(word: str) -> Counter[str]:
-    """How often each piece of one to three letters is in a word."""
+def substrings(word: str) -> Counter[str]:
+    """How often each substring of one to three letters occurs in a word."""
     marked = f"^{word}$"
     return Counter(marked[i : i + n] for n in (1, 2, 3) for i in range(len(marked) - n + 1))
 
 
 def shared(x: str, z: str) -> int:
-    """<x, z> in the space of all pieces."""
-    one, other = pieces(x), pieces(z)
-    return sum(count * other[piece] for piece, count in one.items())
+    """<x, z>, an inner product of counts of substrings."""
+    one, other = substrings(x), substrings(z)
+    return sum(count * other[part] for part, count in one.items())
 
 
 def alike(x: str, z: str) -> float:
-    """The same at length 1: 1 for the same word, 0 for words that share nothing."""
+    """The inner product of normalised counts: 1 for the same word, 0 for words that share nothing."""
     return shared(x, z) / (shared(x, x) * shared(z, z)) ** 0.5
 
 
@@ -58,13 +58,13 @@ def main() -> None:
     for hypothesis in ("voted", "averaged", "last"):
         clf = nk.KernelPerceptron(alike, hypothesis=hypothesis, order="shuffled", max_iter=10, random_state=0)
         right = cross_val_score(clf, words, y, cv=folds)
-        print(f"{hypothesis:>9}: {1 - right.mean():.1%} of words not seen are wrong (± {right.std() / 10**0.5:.1%})")
+        print(f"{hypothesis:>9}: {1 - right.mean():.1%} of held-out words are wrong (± {right.std() / 10**0.5:.1%})")
 
     clf = nk.KernelPerceptron(alike, order="shuffled", random_state=0).fit(words, y)
     for word in ("window", "tavolo", "shirt", "scarpa", "copybook", "quaderno", "guitar", "chitarra"):
         print(f"  {word:10} {clf.predict_one(word):8} {clf.decision_function([word])[0]:+.2f}")
 
-    # Whole numbers are exact: the certificate is a proof. Words of both languages are told apart by nothing.
+    # Integer kernel values are exact, so the certificate is a proof. No function separates words of both languages.
     print(nk.certify(words, y, kernel=shared))
     only = [word not in in_both for word in words]
     print(nk.certify([word for word, is_one in zip(words, only, strict=True) if is_one], y[only], kernel=shared))

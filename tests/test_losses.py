@@ -1,4 +1,4 @@
-"""Losses: what Python sees, what the kernels compute, and what calculus and the zero-one loss say of them."""
+"""Losses in Python, in compiled loops, and by the textbook: derivatives, convexity, the zero-one loss."""
 
 import math
 
@@ -23,15 +23,15 @@ many_losses = pytest.mark.parametrize("name", NAMES)
 
 
 @numba.njit
-def by_kernels(loss, s, y):
+def compute_compiled(loss, s, y):
     return descent.loss_value(loss, s, y), descent.loss_slope(loss, s, y), descent.loss_curvature(loss, s, y)
 
 
 @many_losses
 @given(score=scores, target=signs)
-def test_the_kernels_compute_what_the_values_say(name, score, target):
+def test_compiled_losses_equal_those_in_python(name, score, target):
     loss = losses.resolve(name)
-    value, slope, curvature = by_kernels(_CODES[type(loss)], score, target)
+    value, slope, curvature = compute_compiled(_CODES[type(loss)], score, target)
     assert value == pytest.approx(loss.value(score, target), rel=1e-12, abs=1e-300)
     assert slope == pytest.approx(loss.slope(score, target), rel=1e-12, abs=1e-300)
     assert curvature == pytest.approx(loss.curvature(score, target) or 0.0, rel=1e-12, abs=1e-300)
@@ -39,13 +39,13 @@ def test_the_kernels_compute_what_the_values_say(name, score, target):
 
 @many_losses
 @given(score=scores, target=signs)
-def test_values_and_slopes_are_those_of_the_textbook(name, score, target):
+def test_values_and_slopes_equal_the_textbook(name, score, target):
     loss = losses.resolve(name)
     assert loss.value(score, target) == pytest.approx(float(reference.VALUES[name](score, target)), rel=1e-12)
     assert loss.slope(score, target) == pytest.approx(float(reference.SLOPES[name](score, target)), rel=1e-9)
 
 
-def central(function, at, h=1e-5):
+def central_difference(function, at, h=1e-5):
     return (function(at + h) - function(at - h)) / (2.0 * h)
 
 
@@ -55,15 +55,19 @@ def test_slope_and_curvature_are_derivatives(name, score, target):
     loss = losses.resolve(name)
     if name in KINKS and abs(target * score - KINKS[name]) < 1e-3:
         return
-    assert loss.slope(score, target) == pytest.approx(central(lambda s: loss.value(s, target), score), abs=1e-6)
+    assert loss.slope(score, target) == pytest.approx(
+        central_difference(lambda s: loss.value(s, target), score), abs=1e-6
+    )
     if name in SMOOTH:
-        assert loss.curvature(score, target) == pytest.approx(central(lambda s: loss.slope(s, target), score), abs=1e-6)
+        assert loss.curvature(score, target) == pytest.approx(
+            central_difference(lambda s: loss.slope(s, target), score), abs=1e-6
+        )
 
 
 @many_losses
 @given(one=scores, other=scores, target=signs)
 def test_every_loss_lies_above_its_tangents(name, one, other, target):
-    """Convexity; at a kink the slope taken is a subgradient."""
+    """Convexity; at a kink the slope is a subgradient."""
     loss = losses.resolve(name)
     tangent = loss.value(one, target) + loss.slope(one, target) * (other - one)
     assert loss.value(other, target) >= tangent - 1e-9 * (1.0 + abs(tangent))
@@ -71,12 +75,12 @@ def test_every_loss_lies_above_its_tangents(name, one, other, target):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if losses.resolve(name).zero_one_factor is not None])
 @given(score=scores, target=signs)
-def test_a_multiple_is_above_the_zero_one_loss(name, score, target):
+def test_a_multiple_bounds_the_zero_one_loss(name, score, target):
     loss = losses.resolve(name)
     assert loss.zero_one_factor * loss.value(score, target) >= float(target * score < 0.0)
 
 
-def test_no_multiple_of_hinge_at_zero_is():
+def test_no_multiple_of_hinge_at_zero_bounds_the_zero_one_loss():
     loss = losses.HingeAtZero()
     assert loss.zero_one_factor is None
     for factor in (1.0, 1e3, 1e9):
@@ -85,8 +89,8 @@ def test_no_multiple_of_hinge_at_zero_is():
 
 @many_losses
 @given(score=scores, target=signs)
-def test_steepness_bounds_what_it_says(name, score, target):
-    """The curvature where there is one, else the slope: what the default steps go by."""
+def test_steepness_bounds_the_curvature_or_the_slope(name, score, target):
+    """The default step sizes depend on it."""
     loss = losses.resolve(name)
     steepest = loss.curvature(score, target) if name in SMOOTH else abs(loss.slope(score, target))
     assert steepest <= loss.steepness
@@ -94,10 +98,14 @@ def test_steepness_bounds_what_it_says(name, score, target):
 
 @many_losses
 @pytest.mark.parametrize("score", [-800.0, 800.0])
-def test_nothing_overflows_that_need_not(name, score):
+def test_finite_losses_do_not_overflow(name, score):
     loss = losses.resolve(name)
     for target in (-1.0, 1.0):
-        found = *by_kernels(_CODES[type(loss)], score, target), loss.value(score, target), loss.slope(score, target)
+        found = (
+            *compute_compiled(_CODES[type(loss)], score, target),
+            loss.value(score, target),
+            loss.slope(score, target),
+        )
         assert all(map(math.isfinite, found))
 
 
@@ -108,7 +116,7 @@ def test_names_and_values_resolve():
         losses.resolve("hingee")
 
 
-def test_an_own_loss_is_made_of_functions():
+def test_a_custom_loss_needs_functions():
     own = losses.Custom(lambda s, y: (s - y) ** 4, lambda s, y: 4.0 * (s - y) ** 3, lambda s, y: 12.0 * (s - y) ** 2)
     assert (own.value(3.0, 1.0), own.slope(3.0, 1.0), own.curvature(3.0, 1.0)) == (16.0, 32.0, 48.0)
     assert losses.is_smooth(own)

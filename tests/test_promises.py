@@ -16,7 +16,7 @@ from novikoff.errors import DataError, MergeError, RuleError
 from novikoff.inputs.labels import Labels
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.learner import Learner
-from novikoff.perceptron.ledger import Trace
+from novikoff.perceptron.ledger import LedgerTrace
 
 X = np.array([[-1, 2], [1, 0], [1, 1], [-1, 0], [-1, -2], [1, -1]], float)
 y = np.array([-1, 1, 1, -1, -1, 1])
@@ -31,7 +31,7 @@ def separable(seed, n=20, d=3):
 
 @pytest.mark.parametrize("order", ["given", "shuffled", "random", "worst"])
 @pytest.mark.parametrize("rule", [*rules.NAMES, pytest.param(lambda m, q: 0.3 if m <= 0.7 else 0.0, id="own")])
-def test_converged_means_every_training_row_is_right(rule, order):
+def test_converged_means_that_every_training_row_is_correct(rule, order):
     for seed in range(25):
         rows, labels = separable(seed)
         clf = nk.Perceptron(rule, order=order, random_state=seed, max_iter=100_000).fit(rows, labels)
@@ -39,7 +39,7 @@ def test_converged_means_every_training_row_is_right(rule, order):
         assert (clf.predict(rows) == labels).all()
 
 
-def test_the_warning_counts_what_is_left():
+def test_the_warning_counts_the_remaining_mistakes():
     with pytest.warns(ConvergenceWarning, match=r"still made [1-9]\d* updates"):
         nk.Perceptron(rules.Margin(1e4), max_iter=5).fit(X, y)
     clash = np.vstack([X, X[:1]]), np.append(y, -y[0])
@@ -59,13 +59,13 @@ def test_numpy_numbers_in_dicts_count_as_numbers():
                 array.learn_one(row, label)
             np.testing.assert_allclose(named.coef_, array.coef_)
             assert named.ledger_.radius == pytest.approx(array.ledger_.radius)
-            assert {type(w) for w in named._model._now.point.raw[0].w.values()} == {float}
+            assert {type(w) for w in named._model._now.example_learner.raw[0].w.values()} == {float}
 
 
-def test_a_separator_knows_which_label_is_which():
+def test_a_separator_needs_to_know_the_classes():
     rows, labels = [[1, 0], [-1, 0], [2, 1], [-2, 1]], ["a", "b", "a", "b"]
-    told = nk.Perceptron(separator=[0, -1, 0], classes=["a", "b"]).partial_fit(rows, labels)
-    assert told.ledger_.margin == 1.0
+    with_classes = nk.Perceptron(separator=[0, -1, 0], classes=["a", "b"]).partial_fit(rows, labels)
+    assert with_classes.ledger_.margin == 1.0
     model = nk.Perceptron(separator=[0, -1, 0])
     with pytest.raises(DataError, match=r"classes=\['a', 'b'\]"):
         model.partial_fit(rows, labels)
@@ -87,7 +87,7 @@ def test_no_bound_is_claimed_that_is_not_proved():
 
 
 @pytest.mark.parametrize("rule", rules.NAMES)
-def test_a_margin_next_to_nothing(rule):
+def test_a_very_small_margin(rule):
     ledger = nk.Perceptron(rule).partial_fit(X, y).ledger_.with_margin(1e-200)
     assert ledger.mistake_bound == np.inf
     assert ledger.mistakes_left is None
@@ -113,7 +113,7 @@ def test_set_params_between_blocks():
         model.set_params(hypothesis="averaged").partial_fit(X, y)
 
 
-def test_fitted_is_what_has_learned():
+def test_only_a_model_that_has_learned_is_fitted():
     check_is_fitted(nk.Perceptron().learn_one({"a": 1.0}, "yes"))
     refused = nk.Perceptron()
     with pytest.raises(DataError):
@@ -123,8 +123,8 @@ def test_fitted_is_what_has_learned():
     check_is_fitted(clone(refused).fit(X, y))
 
 
-class Pockets:
-    """A callback that scores the model of every pass."""
+class ScoreRecorder:
+    """A callback that scores the model after every pass."""
 
     def __init__(self, X, y):
         self.X, self.y, self.scores = X, y, []
@@ -144,14 +144,14 @@ class Pockets:
 def test_the_pocket_never_gets_worse():
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
-    seen = Pockets(rows, labels)
+    seen = ScoreRecorder(rows, labels)
     model = nk.Perceptron(hypothesis="pocket", max_iter=12).set_callbacks(seen).fit(rows, labels)
     assert seen.scores == sorted(seen.scores)
     assert seen.scores[-1] == model.score(rows, labels)
 
 
-def test_many_labels_are_no_trouble():
-    """800 labels used to take twenty seconds; this is not a timed test, but it would be felt."""
+def test_many_labels():
+    """800 labels used to take twenty seconds. Nothing is timed here, but a relapse would be noticed."""
     rng = np.random.default_rng(0)
     labels = rng.permutation(1500)
     model = nk.Perceptron().partial_fit(rng.normal(size=(1500, 2)), labels)
@@ -169,12 +169,12 @@ def returns_nothing(margin, squared_norm):
     [returns_nothing, lambda m: 1.0, lambda m, q: "1", functools.partial(max, 0.0), lambda m, q: {m: q}.popitem],
     ids=["nothing", "one argument", "a string", "partial", "a method"],
 )
-def test_rules_that_cannot_be(rule):
+def test_invalid_rules(rule):
     with pytest.raises(RuleError, match="rule"):
         nk.Perceptron(rule).fit(X, y)
 
 
-def test_a_learner_takes_names_and_checks_them():
+def test_a_learner_accepts_names_and_checks_them():
     assert Learner("margin", "averaged").rule == rules.Margin()
     for wrong in ({"rule": "newton"}, {"hypothesis": "best"}, {"ties": "maybe"}):
         with pytest.raises(RuleError):
@@ -183,13 +183,13 @@ def test_a_learner_takes_names_and_checks_them():
         Learner().merge([Learner().init(2), Learner(hypothesis="voted").init(2)])
 
 
-def test_rules_that_cannot_be_one_at_a_time():
+def test_invalid_rules_one_at_a_time():
     for rule in (lambda m: 1.0, returns_nothing):
         with pytest.raises(RuleError, match=r"must take .* return a number"):
             nk.Perceptron(rule).learn_one({"a": 1.0}, 1)
 
 
-def test_what_is_printed_is_not_below_the_bound():
+def test_the_printed_bound_is_rounded_up():
     rng = np.random.default_rng(0)
     for seed in range(50):
         rows, labels = separable(seed)
@@ -220,12 +220,12 @@ def test_read_only_rows_share_memory_and_compile_nothing_new():
 
 
 @pytest.mark.parametrize("updates", [511, 512, 513, 1024, 1025, 2049, 5000])
-def test_the_trace_is_thinned_alike_one_by_one_and_in_blocks(updates):
-    one, block = Trace(), Trace()
+def test_the_trace_is_equal_one_by_one_and_in_blocks(updates):
+    one, block = LedgerTrace(), LedgerTrace()
     for k in range(1, updates + 1):
-        one.add_one(k, k, k, float(k))
+        one.append(k, k, k, float(k))
     numbers = np.arange(1, updates + 1)
-    block.add(1, numbers, numbers, numbers.astype(float) ** 2, None)
+    block.extend(1, numbers, numbers, numbers.astype(float) ** 2, None)
     assert one.stride == block.stride
     assert one.updates.tolist() == block.updates.tolist()
     assert one.norm.tolist() == block.norm.tolist()
@@ -247,7 +247,7 @@ def test_threads_may_predict_at_once():
 
 
 def test_subclasses_may_have_parameters_and_defaults_of_their_own():
-    class Open(nk.Perceptron):
+    class WithOption(nk.Perceptron):
         def __init__(self, **others):
             super().__init__(**others)
 
@@ -255,6 +255,6 @@ def test_subclasses_may_have_parameters_and_defaults_of_their_own():
         def __init__(self, max_iter=0):
             super().__init__(max_iter=max_iter)
 
-    assert Open().fit(X, y).converged_
+    assert WithOption().fit(X, y).converged_
     with pytest.raises(ValueError, match="max_iter"):
         Wrong().fit(X, y)

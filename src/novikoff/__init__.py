@@ -36,13 +36,14 @@ _HOMES = {
     "Verdicts": "novikoff.theory.certificates",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest_errors",
-    "learn": "novikoff.streaming.model",
+    "learn": "novikoff.streaming.learning",
     "load": "novikoff.model_files.loading",
     "margin": "novikoff.theory.margins",
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
     "open_stream": "novikoff.data.formats.opening",
     "select": "novikoff.estimators",
+    "show_versions": "novikoff._compiled.versions",
     "Selection": "novikoff.selection.choosing",
     "Learner": "novikoff.perceptron.learner",
     "Rows": "novikoff.inputs.rows",
@@ -91,6 +92,7 @@ __all__ = [
     "open_stream",
     "rules",
     "select",
+    "show_versions",
 ]
 
 
@@ -109,6 +111,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from novikoff import errors, hypotheses, losses, rules
+    from novikoff._compiled.versions import show_versions
     from novikoff.data.formats.opening import open_stream
     from novikoff.estimators import (
         KernelPerceptron,
@@ -125,7 +128,8 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
     from novikoff.selection.choosing import Selection
-    from novikoff.streaming.model import StreamModel, learn
+    from novikoff.streaming.learning import learn
+    from novikoff.streaming.model import StreamModel
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts

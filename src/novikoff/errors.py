@@ -1,17 +1,17 @@
-"""Everything novikoff raises on purpose.
+"""The exceptions that novikoff raises on purpose.
 
     NovikoffError
-    ├── DataError            (ValueError)   rows or labels that cannot be learned from
-    ├── RuleError            (ValueError)   an update rule that is unknown or misbehaves
-    ├── LossError            (ValueError)   a loss that is unknown, misbehaves, or that a solver cannot take
+    ├── DataError            (ValueError)        rows or labels that cannot be learned from
+    ├── RuleError            (ValueError)        an update rule that is unknown or returns an invalid step
+    ├── LossError            (ValueError)        a loss that is unknown, invalid, or that a solver cannot use
     ├── DivergenceError      (ArithmeticError)   a descent that went up: its steps are too long
-    ├── MergeError           (ValueError)   states that do not belong together
-    ├── CertificateError     (ValueError)   a claim about data that is false
-    ├── ReentryError         (RuntimeError) a call on a learner from within another call on it
-    └── ModelFileError       (ValueError)   a file that holds no whole model, or a model that no file can hold
+    ├── MergeError           (ValueError)        states of different learners or shapes
+    ├── CertificateError     (ValueError)        a certificate that does not hold for the data
+    ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
+    └── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
 
-Each class is also the built-in that callers would catch. The message says what is wrong, where, what was
-found and what to do. Rejected data changes nothing: the learner is as it was before the call.
+Each class also derives from the built-in exception that callers would catch. The message says what is wrong, where,
+what was found and what to do. Rejected data changes nothing: the learner is as it was before the call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class NovikoffError(Exception):
-    """The root of the tree: catch this to catch everything of ours."""
+    """The base class of all exceptions of novikoff."""
 
 
 class DataError(NovikoffError, ValueError):
@@ -46,7 +46,7 @@ class LossError(NovikoffError, ValueError):
 
 
 class DivergenceError(NovikoffError, ArithmeticError):
-    """A descent that went up instead of down: its steps are too long. There is no model."""
+    """A descent that went up instead of down, because its steps are too long. No model is kept."""
 
 
 class MergeError(NovikoffError, ValueError):
@@ -54,11 +54,11 @@ class MergeError(NovikoffError, ValueError):
 
 
 class CertificateError(NovikoffError, ValueError):
-    """A certificate claims what is not true of the data it is checked against."""
+    """A certificate does not hold for the data that it is checked against."""
 
 
 class ModelFileError(NovikoffError, ValueError):
-    """A model file is missing, cut short, damaged, foreign or too new; or a model holds what no file can keep."""
+    """A model file is missing, truncated, damaged, of another program or too new; or a model cannot be saved."""
 
 
 class ReentryError(NovikoffError, RuntimeError):

@@ -1,13 +1,13 @@
-"""Hypotheses: which of the weight vectors along a run answers when it is asked.
+"""Hypotheses: which of the weight vectors along a run gives the answers.
 
-    last       the one that is left                       f(x) = <w, x>
-    averaged   their mean, weighted by survival           f(x) = sum_k c_k <w_k, x> / n     memory: two vectors
-    voted      all of them vote                           f(x) = sum_k c_k sign <w_k, x> / n
-    pocket     the one with the longest run of right answers (Gallant 1990)
+    last       the last one                                           f(x) = <w, x>
+    averaged   their mean, weighted by survival counts                f(x) = sum_k c_k <w_k, x> / n
+    voted      all of them vote                                       f(x) = sum_k c_k sign <w_k, x> / n
+    pocket     the one with the longest run of correct answers        (Gallant 1990)
 
-c_k is the number of examples that w_k survived. None of them changes how learning goes on: that is always from the
-raw weights. Voting and averaging turn an online learner into a batch one with a guarantee: Freund & Schapire 1999,
-theorem 3.
+c_k is the survival count of w_k: the number of examples for which it was in force. A hypothesis does not change how
+learning goes on, which is always from the last weights. Averaging needs the memory of two vectors, voting that of all
+rows updated on. Both turn an online learner into a batch learner with a guarantee: Freund & Schapire 1999, theorem 3.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ __all__ = ["Averaged", "Hypothesis", "Last", "Pocket", "Voted", "resolve"]
 
 
 class Hypothesis(Protocol):
-    """What a learner asks of a hypothesis."""
+    """What a learner needs of a hypothesis."""
 
     averages: bool  # needs State.sums
     pockets: bool  # needs State.pocket
     remembers: bool  # needs State.history
 
     def weights(self, state: State) -> Weights | None:
-        """The weight vector that answers, or None if there is no single one."""
+        """Return the weight vector that answers, or None if there is no single one."""
         ...
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
-        """(rows,) for two classes, positive for the second; (rows, classes) for many."""
+        """Return scores (rows,) for two classes, positive for the second; (rows, classes) for more."""
         ...
 
 
-class _Linear(ABC):
-    """A hypothesis that is one weight vector."""
+class _LinearHypothesis(ABC):
+    """A hypothesis that answers by one weight vector."""
 
     averages = pockets = remembers = False
 
@@ -57,16 +57,16 @@ class _Linear(ABC):
 
 
 @dataclass(frozen=True)
-class Last(_Linear):
-    """The weights as the last update left them."""
+class Last(_LinearHypothesis):
+    """The weights after the last update."""
 
     def weights(self, state: State) -> Weights:
         return state.raw
 
 
 @dataclass(frozen=True)
-class Averaged(_Linear):
-    """The mean of the weights after each example (Freund & Schapire 1999; lazily, as in Daume 2006)."""
+class Averaged(_LinearHypothesis):
+    """The mean of the weights after each example (Freund & Schapire 1999; computed lazily, as in Daume 2006)."""
 
     averages = True
 
@@ -75,24 +75,24 @@ class Averaged(_Linear):
 
 
 @dataclass(frozen=True)
-class Pocket(_Linear):
-    """The weights with the longest run of right answers so far (Gallant 1990).
+class Pocket(_LinearHypothesis):
+    """The weights with the longest run of correct answers so far (Gallant 1990).
 
-    While `fit` cycles through a data set, each pass puts forward its longest runner, and the one with the fewest
-    errors on the whole set stays in the pocket: his ratchet, checked once a pass.
+    `fit` makes passes over a data set. After each, the weights with its longest run are tried on the whole set, and
+    they replace those in the pocket only if they make fewer errors: Gallant's ratchet, checked once a pass.
     """
 
     pockets = True
 
     def weights(self, state: State) -> Weights:
-        return state.longest_runner()
+        return state.longest_run_weights()
 
 
 @dataclass(frozen=True)
 class Voted:
-    """Every weight vector votes, as often as it survived an example (Freund & Schapire 1999, fig. 1).
+    """All weight vectors vote, each with its survival count as weight (Freund & Schapire 1999, fig. 1).
 
-    Memory grows with the mistakes: it keeps the rows they were made on.
+    Memory grows with the updates: it keeps the rows they were made on.
     """
 
     averages = pockets = False
@@ -116,7 +116,7 @@ NAMES = tuple(_BY_NAME)
 
 
 def resolve(hypothesis: str | Hypothesis) -> Hypothesis:
-    """The hypothesis of this name; a value is itself."""
+    """Return the hypothesis with this name; a hypothesis is returned as it is."""
     if not isinstance(hypothesis, str):
         return hypothesis
     if hypothesis not in _BY_NAME:

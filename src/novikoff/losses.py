@@ -1,20 +1,20 @@
-"""Losses: what a score s costs where the target is y, and which way is down.
+"""Losses: what a score s costs where the target is y.
 
-A loss is three functions of (score, target): its value, its slope d/ds, and its curvature d2/ds2 where it has one.
+A loss is three functions of (score, target): its value, its slope d/ds, and its curvature d2/ds2 if it has one.
 With y = -1 or +1 and the margin m = y * s,
 
     hinge-at-zero    max(0, -m)          the perceptron's: SGD with step 1 on it *is* the perceptron
     hinge            max(0, 1 - m)       the support vector machine's
-    squared-hinge    max(0, 1 - m)^2     the same, smooth
+    squared-hinge    max(0, 1 - m)^2     a smooth version of the hinge loss
     logistic         log(1 + e^-m)       logistic regression's
     squared          (s - y)^2           least squares; y may be any number
 
-and what one would like to make small, the zero-one loss 1{m < 0}, is NP-hard to. The others are convex and lie above
-it, up to a factor; hinge-at-zero does not, and has its minimum where all weights are 0: it is for following along a
-stream, not for solving.
+The loss one would like to minimise is the zero-one loss 1{m < 0}, and that is NP-hard. These losses are convex, and
+except for hinge-at-zero they are upper bounds of it, up to a factor. Hinge-at-zero has its minimum at zero weights: it
+is for learning along a stream, not for finding a minimum.
 
-A kink has many slopes. Each loss takes the one that moves: at m = 0 hinge-at-zero has slope -y, so that a tie is a
-mistake; at m = 1 hinge has slope 0.
+Where a loss has a kink, any slope between those on either side is a subgradient. At m = 0 hinge-at-zero has slope -y,
+so that a tie is a mistake; at m = 1 hinge has slope 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias, get_args
 
 from novikoff.errors import LossError
 
@@ -31,14 +31,14 @@ __all__ = ["Custom", "Hinge", "HingeAtZero", "Logistic", "Loss", "Squared", "Squ
 
 @dataclass(frozen=True)
 class HingeAtZero:
-    """max(0, -y s): how far a score is on the wrong side of 0. Its slope is -y where y s <= 0.
+    """max(0, -y s): how far a score is on the wrong side of 0.
 
     >>> from novikoff import losses
     >>> losses.HingeAtZero().value(score=-2.0, target=1.0), losses.HingeAtZero().slope(score=0.0, target=1.0)
     (2.0, -1.0)
     """
 
-    zero_one_factor: ClassVar[float | None] = None  # no multiple of it is above the zero-one loss near m = 0
+    zero_one_factor: ClassVar[float | None] = None  # near m = 0 no multiple of it bounds the zero-one loss
     steepness: ClassVar[float] = 1.0
 
     def value(self, score: float, target: float) -> float:
@@ -53,7 +53,7 @@ class HingeAtZero:
 
 @dataclass(frozen=True)
 class Hinge:
-    """max(0, 1 - y s): how much is missing to a margin of 1.
+    """max(0, 1 - y s): how far the margin is below 1.
 
     >>> from novikoff import losses
     >>> losses.Hinge().value(score=0.25, target=1.0)
@@ -86,8 +86,8 @@ class SquaredHinge:
     steepness: ClassVar[float] = 2.0
 
     def value(self, score: float, target: float) -> float:
-        missing = max(0.0, 1.0 - target * score)
-        return missing * missing
+        shortfall = max(0.0, 1.0 - target * score)
+        return shortfall * shortfall
 
     def slope(self, score: float, target: float) -> float:
         return -2.0 * target * max(0.0, 1.0 - target * score)
@@ -98,7 +98,7 @@ class SquaredHinge:
 
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + e^(-y s)): minus the logarithm of the probability 1 / (1 + e^(-y s)) that a score gives to y.
+    """log(1 + e^(-y s)): minus the logarithm of 1 / (1 + e^(-y s)), the probability of y at this score.
 
     >>> from novikoff import losses
     >>> round(losses.Logistic().value(score=0.0, target=1.0), 4)
@@ -121,7 +121,7 @@ class Logistic:
 
 @dataclass(frozen=True)
 class Squared:
-    """(s - y)^2, without the half that some put before it.
+    """(s - y)^2, without a factor 1/2.
 
     >>> from novikoff import losses
     >>> losses.Squared().value(score=3.0, target=1.0), losses.Squared().slope(score=3.0, target=1.0)
@@ -145,22 +145,22 @@ class Squared:
 class Custom:
     """A loss of your own, compiled into the same loops as the others.
 
-    Keep to arithmetic and `math`: what numba can compile. It should be convex in the score, or the solvers find some
-    low place and not the lowest.
+    Use only arithmetic and `math`, which numba can compile. It should be convex in the score; otherwise the solvers may
+    find a local minimum.
 
-    Functions that do the same are compiled once. After 16 different losses in a process, which take 200 MB that cannot
-    be freed, others are called in Python, at half a microsecond each.
+    Functions with equal code and values are compiled once. After 16 different losses in a process, which take 200 MB
+    that cannot be freed, further ones are called in Python, at half a microsecond per call.
 
     Parameters
     ----------
     function : callable
         ``function(score, target) -> value``.
     derivative : callable
-        ``derivative(score, target)``, by the score.
+        ``derivative(score, target)``, with respect to the score.
     second : callable, optional
-        The second derivative; Newton's methods need it.
+        The second derivative, which Newton's methods need.
     steepness : float, default=1.0
-        A bound on the second derivative, or on the slope where there is none: what the default steps go by.
+        An upper bound of the second derivative, or of the slope if there is none; default step sizes depend on it.
 
     Examples
     --------
@@ -179,9 +179,9 @@ class Custom:
     zero_one_factor: ClassVar[float | None] = None
 
     def __post_init__(self) -> None:
-        for each in (self.function, self.derivative, self.second):
-            if each is not None and not callable(each):
-                raise LossError(f"A loss is made of functions of (score, target), found {each!r}.")
+        for function in (self.function, self.derivative, self.second):
+            if function is not None and not callable(function):
+                raise LossError(f"A loss is made of functions of (score, target), found {function!r}.")
         if not 0.0 < self.steepness < math.inf:
             raise LossError(f"Custom: steepness must be a number > 0, found {self.steepness!r}.")
 
@@ -195,8 +195,8 @@ class Custom:
         return None if self.second is None else self.second(score, target)
 
 
-Loss = HingeAtZero | Hinge | SquaredHinge | Logistic | Squared | Custom
-VALUES = (HingeAtZero, Hinge, SquaredHinge, Logistic, Squared, Custom)
+Loss: TypeAlias = HingeAtZero | Hinge | SquaredHinge | Logistic | Squared | Custom
+VALUES: tuple[type, ...] = get_args(Loss)
 
 _BY_NAME: dict[str, Loss] = {
     "hinge-at-zero": HingeAtZero(),
@@ -210,7 +210,7 @@ NAMES = tuple(_BY_NAME)
 
 
 def resolve(loss: str | Loss) -> Loss:
-    """The loss that a user means by a name or a value of this module."""
+    """Return the loss that a name or a value of this module stands for."""
     if isinstance(loss, str) and loss in _BY_NAME:
         return _BY_NAME[loss]
     if isinstance(loss, Loss):
@@ -222,10 +222,10 @@ def resolve(loss: str | Loss) -> Loss:
 
 
 def is_smooth(loss: Loss) -> bool:
-    """Whether it has a curvature, which Newton's methods need."""
+    """Whether a loss has a curvature, which Newton's methods need."""
     return loss.curvature(0.0, 1.0) is not None
 
 
 def _sigmoid(z: float) -> float:
-    """1 / (1 + e^-z), without overflow."""
+    """Return 1 / (1 + e^-z), without overflow."""
     return 1.0 / (1.0 + math.exp(-z)) if z >= 0.0 else math.exp(z) / (1.0 + math.exp(z))

@@ -1,34 +1,73 @@
-"""Update rules: how far to move when the weights meet an example.
+"""Update rules: how far the weights move on an example.
 
-Every rule is a step size. After seeing the example (x, y) with margin m = y <w, x> and squared norm q = |x|^2,
+A rule is a step size. For an example (x, y) with margin m = y <w, x> and squared norm q = |x|^2,
 
-    w  <-  w + tau(m, q) * y * x            tau >= 0; nothing happens where tau = 0
+    w  <-  w + tau(m, q) * y * x            tau >= 0; where tau = 0 the weights stay as they are
 
-and the perceptron is the smallest of them: step 1 on a mistake, else 0. The constant coordinate of the intercept
-is part of x. With many classes y*x is phi(x, y) - phi(x, z), the true class against its strongest rival z.
+The perceptron is the simplest rule: tau = 1 on a mistake, else 0. The constant coordinate of the intercept is part of
+x. With more than two classes y * x is phi(x, y) - phi(x, z), the true class against its strongest rival z.
 
-Because w = sum tau * y * x, any unit u that separates what was seen with margin gamma has <w, u> >= gamma * sum tau:
-every rule here certifies gamma <= |w| / sum tau (see perceptron/ledger.py). What differs is the mistake bound, and each
-rule carries its own.
+Because w = sum tau * y * x, every unit vector u that separates the examples with margin gamma has
+<w, u> >= gamma * sum tau. So every rule certifies gamma <= |w| / sum tau (see perceptron/ledger.py). The mistake bound
+differs from rule to rule, and each rule has its own.
+
+The formula of a built-in rule is written once, as a static function of numbers: `step` calls it in Python, and
+_compiled/loops/step_size.py compiles it into the loops. This module does not import numba.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar, TypeAlias, get_args
 
 from novikoff.errors import NovikoffError, RuleError
 
 __all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "resolve"]
 
-LONGEST = 1e291  # |tau * x|^2: longer updates could overflow a score within 1e17 of them
-SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
+LARGEST_SQUARED_UPDATE = 1e291  # |tau * x|^2: 1e17 updates of this length cannot overflow a score
+SMALLEST_SQUARED_NORM = 1e-290  # a row below this counts as zeros: no finite step reaches a margin of 1 on it
+
+Formula: TypeAlias = Callable[[float, float, bool, float], float]  # (margin, squared norm, mistake, parameter) -> tau
 
 
-def _as_float(rule: object, name: str) -> None:
-    """Python's own number, whatever type it came in: numpy's would hand on their type to weights, step by step."""
+class _BuiltInRule(ABC):
+    """A rule whose formula is compiled into the loops.
+
+    Attributes
+    ----------
+    depends_only_on_mistakes : bool
+        Whether tau depends on whether the example is a mistake, and neither on the margin nor on the norm.
+    required_margin : float or None
+        Passes over a data set go on until every row has a margin above this; None: until none is a mistake.
+    """
+
+    depends_only_on_mistakes: ClassVar[bool] = False
+
+    @property
+    def required_margin(self) -> float | None:
+        return None
+
+    @property
+    @abstractmethod
+    def formula(self) -> tuple[Formula, float]:
+        """One of `FORMULAS`, and the parameter to call it with."""
+
+    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        """Return tau >= 0, the multiple of y * x to add to the weights."""
+        tau, parameter = self.formula
+        return tau(margin, squared_norm, mistake, parameter)
+
+    @abstractmethod
+    def mistake_bound(self, radius: float, margin: float) -> float | None:
+        """Return the largest number of mistakes on separable examples of this radius and margin."""
+
+
+def _convert_to_float(rule: object, name: str) -> None:
+    """Make a parameter a Python float: a NumPy scalar would pass its type on to the weights, step by step."""
     value = getattr(rule, name)
     if not isinstance(value, Real):
         raise RuleError(f"{type(rule).__name__}: {name} must be a number, found {value!r}.")
@@ -36,7 +75,7 @@ def _as_float(rule: object, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Perceptron:
+class Perceptron(_BuiltInRule):
     """The perceptron: on a mistake, w <- w + eta * y * x; otherwise nothing.
 
     Theorem (Block 1962, Novikoff 1962). On any sequence of examples with |x| <= R that some unit vector separates
@@ -56,30 +95,37 @@ class Perceptron:
 
     learning_rate: float = 1.0
 
+    depends_only_on_mistakes: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
-        _as_float(self, "learning_rate")
+        _convert_to_float(self, "learning_rate")
         if not 0.0 < self.learning_rate <= 1e100:
             raise RuleError(f"Perceptron: learning_rate must be > 0 and at most 1e100, found {self.learning_rate!r}.")
 
-    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
-        return self.learning_rate if mistake else 0.0
+    @staticmethod
+    def tau(margin: float, squared_norm: float, mistake: bool, learning_rate: float) -> float:
+        return learning_rate if mistake else 0.0
+
+    @property
+    def formula(self) -> tuple[Formula, float]:
+        return Perceptron.tau, self.learning_rate
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
         return (radius / margin) * (radius / margin)  # a product overflows to inf, a power would raise
 
 
 @dataclass(frozen=True)
-class Margin:
+class Margin(_BuiltInRule):
     """The perceptron with a margin: w <- w + y * x whenever m <= beta, not only on mistakes.
 
     Theorem. On separable streams it makes at most (R^2 + 2 beta) / gamma^2 updates (Novikoff's proof with
     m <= beta in place of m <= 0), and the weights it stops at separate with margin at least
-    gamma * beta / (2 beta + R^2): a large beta buys half of the best margin.
+    gamma * beta / (2 beta + R^2): a large beta guarantees half of the best margin.
 
     Parameters
     ----------
     beta : float, default=1.0
-        The margin to insist on. 0 is the perceptron itself (with ties="mistake").
+        The margin below which an example leads to an update. 0 is the perceptron itself (with ties="mistake").
 
     References
     ----------
@@ -95,27 +141,36 @@ class Margin:
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        _as_float(self, "beta")
+        _convert_to_float(self, "beta")
         if not 0.0 <= self.beta < math.inf:
             raise RuleError(f"Margin: beta must be a number >= 0, found {self.beta!r}.")
 
-    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
-        return 1.0 if margin <= self.beta else 0.0
+    @property
+    def required_margin(self) -> float | None:
+        return self.beta
+
+    @staticmethod
+    def tau(margin: float, squared_norm: float, mistake: bool, beta: float) -> float:
+        return 1.0 if margin <= beta else 0.0
+
+    @property
+    def formula(self) -> tuple[Formula, float]:
+        return Margin.tau, self.beta
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
         return (radius * radius + 2.0 * self.beta) / margin / margin
 
 
 @dataclass(frozen=True)
-class PassiveAggressive:
-    """Passive-aggressive: the smallest move that makes the margin 1, or as near as C allows.
+class PassiveAggressive(_BuiltInRule):
+    """Passive-aggressive: the smallest step that makes the margin 1, or as near to 1 as C allows.
 
     With loss l = max(0, 1 - m),
 
         variant I    tau = min(C, l / q)              no example moves w by more than C * |x|
-        variant II   tau = l / (q + 1 / (2 C))        the same, smoothly
+        variant II   tau = l / (q + 1 / (2 C))        limits the step as well, smoothly
 
-    and with C infinite both are the plain rule tau = l / q, which always reaches margin 1.
+    and with C infinite both are the plain rule tau = l / q, which always reaches margin 1 in exact arithmetic.
 
     Theorem (Crammer et al. 2006, theorems 2, 4 and 5). On a stream separable with margin gamma inside radius R the
     mistakes are at most max(R^2, 1/C) / gamma^2 for I and (R^2 + 1/(2C)) / gamma^2 for II.
@@ -138,19 +193,30 @@ class PassiveAggressive:
     variant: str = "I"
 
     def __post_init__(self) -> None:
-        _as_float(self, "C")
+        _convert_to_float(self, "C")
         if not self.C > 0.0:
             raise RuleError(f"PassiveAggressive: C must be a number > 0, found {self.C!r}.")
         if self.variant not in ("I", "II"):
             raise RuleError(f"PassiveAggressive: variant must be 'I' or 'II', found {self.variant!r}.")
 
-    def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+    @staticmethod
+    def tau_of_variant_1(margin: float, squared_norm: float, mistake: bool, C: float) -> float:
         loss = 1.0 - margin
-        if loss <= 0.0 or squared_norm <= SMALLEST:
+        if loss <= 0.0 or squared_norm <= SMALLEST_SQUARED_NORM:
             return 0.0
-        if self.variant == "I":
-            return min(self.C, loss / squared_norm)
-        return loss / (squared_norm + 0.5 / self.C)
+        return min(C, loss / squared_norm)
+
+    @staticmethod
+    def tau_of_variant_2(margin: float, squared_norm: float, mistake: bool, C: float) -> float:
+        loss = 1.0 - margin
+        if loss <= 0.0 or squared_norm <= SMALLEST_SQUARED_NORM:
+            return 0.0
+        return loss / (squared_norm + 0.5 / C)
+
+    @property
+    def formula(self) -> tuple[Formula, float]:
+        is_first = self.variant == "I"
+        return PassiveAggressive.tau_of_variant_1 if is_first else PassiveAggressive.tau_of_variant_2, self.C
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
         if self.variant == "I":
@@ -158,17 +224,26 @@ class PassiveAggressive:
         return (radius * radius + 0.5 / self.C) / margin / margin
 
 
+# A compiled loop knows a formula by its index here: numba keeps no loop on disk that is passed a function.
+FORMULAS: tuple[Formula, ...] = (
+    Perceptron.tau,
+    Margin.tau,
+    PassiveAggressive.tau_of_variant_1,
+    PassiveAggressive.tau_of_variant_2,
+)
+
+
 @dataclass(frozen=True)
 class Custom:
     """A rule of your own: a Python function of (margin, squared norm) that returns the step.
 
-    It is compiled into the same loop as the built-in rules and runs at their speed. Keep to arithmetic and `math`:
-    what numba can compile; values of globals are taken as they are when learning begins. A step that is negative, NaN,
+    It is compiled into the same loop as the built-in rules and runs at their speed. Use only arithmetic and `math`,
+    which numba can compile; globals keep the values that they have when learning begins. A step that is negative, NaN,
     infinite, or so long that weights could overflow stops the run with a `RuleError`. Learning starts from zero
-    weights, where every margin is 0: a rule that does nothing there never starts.
+    weights, where every margin is 0: a rule that returns 0 for margin 0 never starts.
 
-    Functions that do the same are compiled once. After 16 different ones in a process, which take 75 MB that cannot be
-    freed, others are called in Python, at half a microsecond each.
+    Functions with equal code and values are compiled once. After 16 different ones in a process, which take 75 MB that
+    cannot be freed, further ones are called in Python, at half a microsecond per call.
 
     Parameters
     ----------
@@ -185,11 +260,20 @@ class Custom:
 
     function: Callable[[float, float], float]
 
+    depends_only_on_mistakes: ClassVar[bool] = False
+    required_margin: ClassVar[float | None] = None
+
+    @property
+    def formula(self) -> tuple[Formula, float]:
+        """`step` in the form of the built-in rules, for Python code that calls any rule; the parameter is not used."""
+        return lambda margin, squared_norm, mistake, parameter: self.step(margin, squared_norm, mistake), math.nan
+
     @property
     def name(self) -> str:
         return str(getattr(self.function, "__qualname__", None) or repr(self.function))
 
     def step(self, margin: float, squared_norm: float, mistake: bool) -> float:
+        """Return the function's step; raise a RuleError if it is not a finite number >= 0 of sensible size."""
         try:
             tau = self.function(margin, squared_norm)
             is_step = 0.0 <= tau < math.inf
@@ -202,17 +286,18 @@ class Custom:
             ) from error
         except Exception as error:  # OverflowError, ZeroDivisionError, ValueError of math, or the user's own
             found = f"raised {type(error).__name__}: {error}"
-            raise RuleError(_explained(self.name, found, margin, squared_norm)) from error
-        if not is_step or not step * step * squared_norm <= LONGEST:
-            raise RuleError(_explained(self.name, f"returned a step of {tau!r}", margin, squared_norm))
+            raise RuleError(_explain_bad_step(self.name, found, margin, squared_norm)) from error
+        if not is_step or not step * step * squared_norm <= LARGEST_SQUARED_UPDATE:
+            raise RuleError(_explain_bad_step(self.name, f"returned a step of {tau!r}", margin, squared_norm))
         return step
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
+        """Return None: no theorem covers every function."""
         return None
 
 
-Rule = Perceptron | Margin | PassiveAggressive | Custom
-VALUES = (Perceptron, Margin, PassiveAggressive, Custom)
+Rule: TypeAlias = Perceptron | Margin | PassiveAggressive | Custom
+VALUES: tuple[type, ...] = get_args(Rule)
 
 _BY_NAME: dict[str, Rule] = {
     "perceptron": Perceptron(),
@@ -226,7 +311,7 @@ NAMES = tuple(_BY_NAME)
 
 
 def resolve(rule: str | Rule | Callable[[float, float], float]) -> Rule:
-    """The rule that a user means by a name, a value of this module, or a function of their own."""
+    """Return the rule that a name, a value of this module, or a user's own function stands for."""
     if isinstance(rule, str):
         if rule not in _BY_NAME:
             raise RuleError(
@@ -241,9 +326,9 @@ def resolve(rule: str | Rule | Callable[[float, float], float]) -> Rule:
     raise RuleError(f"A rule is a name, a value of novikoff.rules or a function, found {rule!r}.")
 
 
-def _explained(name: str, found: str, margin: float, squared_norm: float) -> str:
+def _explain_bad_step(name: str, found: str, margin: float, squared_norm: float) -> str:
     return (
         f"The rule {name} {found} for margin {margin!r} and squared norm {squared_norm!r}; a step must be a finite "
-        f"number >= 0, and step^2 * squared norm at most {LONGEST:g}. If margins grow from mistake to mistake the rule "
-        "diverges: let its step grow no faster than -margin / squared_norm, or limit it, min(step, C)."
+        f"number >= 0, and step^2 * squared norm at most {LARGEST_SQUARED_UPDATE:g}. If margins grow from mistake to "
+        "mistake the rule diverges: let its step grow no faster than -margin / squared_norm, or limit it, min(step, C)."
     )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from novikoff import Rows, _compiled
 from novikoff._compiled import compile_here
-from novikoff._compiled.loops import moments, simd, tokens
+from novikoff._compiled.jit import files_behind
+from novikoff._compiled.loops import columns, simd, tokens
 from novikoff.perceptron.weights import Weights, linear_scores
 
 WHOLE = st.sampled_from([np.int32, np.int64])
@@ -36,8 +37,8 @@ def weighted_rows(values, rows, begin, end, W, s):
 
 
 @compile_here
-def level(b, floor, top):
-    simd.level(b, floor, top)
+def subtract_max(b, floor, top):
+    simd.subtract_max(b, floor, top)
 
 
 @compile_here
@@ -48,13 +49,13 @@ def pair_products(places, values, begin, end, tile, sums):
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 70), p=st.integers(1, 13), holes=st.booleans())
 def test_columns_become_rows(seed, n, p, holes):
     rng = np.random.default_rng(seed)
-    columns = [rng.integers(-9, 9, n).astype(np.float64) for _ in range(p)]
+    given = [rng.integers(-9, 9, n).astype(np.float64) for _ in range(p)]
     if holes and n:
-        columns[rng.integers(p)][rng.integers(n)] = np.nan
-    addresses = np.array([column.ctypes.data for column in columns], np.uint64)
+        given[rng.integers(p)][rng.integers(n)] = np.nan
+    addresses = np.array([column.ctypes.data for column in given], np.uint64)
     values = np.full((n, p), -1.0)
-    squares = moments.rows_of_columns(addresses, values)
-    assert np.array_equal(values, np.column_stack(columns), equal_nan=True)
+    squares = columns.rows_of_columns(addresses, values)
+    assert np.array_equal(values, np.column_stack(given), equal_nan=True)
     assert np.array_equal(squares, np.sum(values**2), equal_nan=True)
 
 
@@ -107,7 +108,7 @@ def test_the_best_of_sums(seed, eights, n, number):
     index=WHOLE,
 )
 def test_weighted_rows(seed, width, begin, m, precision, index):
-    """Of whole numbers, so that there is one right answer."""
+    """With integers, so that there is one right answer."""
     rng = np.random.default_rng(seed)
     W, s = rng.integers(-1000, 1000, (7, width)).astype(np.float64), np.full(width, np.nan)
     values, rows = rng.integers(-1000, 1000, 12).astype(precision), rng.integers(0, 7, 12).astype(index)
@@ -122,7 +123,7 @@ def test_levelling(seed, eights, number):
     floor = int(rng.integers(-2000, 0))
     most = max(b.tolist())
     expected = [max(each - most, floor) for each in b.tolist()]
-    level(b, floor, top)
+    subtract_max(b, floor, top)
     assert b.tolist() == expected
     assert top.tolist() == [most]
 
@@ -163,4 +164,4 @@ def test_arrays_in_another_order_are_refused():
 
 @pytest.mark.skipif(not _compiled.is_compiling, reason="nothing is kept on the disk")
 def test_kernels_are_compiled_anew_when_this_file_changes():
-    assert simd.__file__ in _compiled._files_behind(tokens.score_tokens.py_func)
+    assert simd.__file__ in files_behind(tokens.score_tokens.py_func)

@@ -2,8 +2,12 @@
 
 import gc
 import math
+import os
 import pickle
+import subprocess
+import sys
 from itertools import product
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,7 +20,7 @@ from novikoff._compiled import is_compiling, user_functions
 from novikoff._compiled.user_functions import Pointers, same_function
 from novikoff.descent import compiled_losses as descent
 from novikoff.errors import NovikoffError, RuleError
-from novikoff.perceptron.learner import _loops_for_pointers
+from novikoff.perceptron.compiled_rules import _loops_for_pointers
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 compiles = pytest.mark.skipif(not is_compiling, reason="nothing is compiled")
@@ -82,7 +86,7 @@ def one_by_one(model, examples, labels):
 
 
 PATHS = {
-    "dense": lambda model, y: model.fit(X, y),
+    "dense": lambda model, y: model.fit(X, TWO),
     "sparse": lambda model, y: model.fit(sp.csr_array(X), y),
     "dicts": lambda model, y: model.fit(NAMED, y),
     "blocks": lambda model, y: [model.partial_fit(X, y) for _ in range(20)],
@@ -96,7 +100,7 @@ def called(request, monkeypatch):
     """Whether functions are compiled into loops, or called by them in Python as there are too many."""
     if request.param == "called":
         monkeypatch.setattr(user_functions, "LIMIT", 0)
-        monkeypatch.setattr("novikoff.perceptron.learner._of_users", user_functions.Compilations())
+        monkeypatch.setattr("novikoff.perceptron.compiled_rules._user_loops", user_functions.Compilations())
     return request.param == "called"
 
 
@@ -254,9 +258,9 @@ def test_many_functions_are_called_and_not_compiled(family, compiling, monkeypat
     right = [FAMILIES[family](c) for c in (0.5, 0.25)]
     monkeypatch.setattr(user_functions, "LIMIT", 0)
     for module in (
-        "novikoff.perceptron.learner._of_users",
-        "novikoff.descent.compiled_losses._of_loss",
-        "novikoff.kernel_methods.kernels._of_users",
+        "novikoff.perceptron.compiled_rules._user_loops",
+        "novikoff.descent.compiled_losses._compilations",
+        "novikoff.kernel_methods.kernels._compiled_pairs",
     ):
         monkeypatch.setattr(module, user_functions.Compilations())
     assert np.array_equal(FAMILIES[family](0.5), right[0])
@@ -268,7 +272,7 @@ def test_many_functions_are_called_and_not_compiled(family, compiling, monkeypat
 @compiles
 def test_there_are_no_more_compiled_than_the_limit(compiling, monkeypatch):
     found = user_functions.Compilations()
-    monkeypatch.setattr("novikoff.perceptron.learner._of_users", found)
+    monkeypatch.setattr("novikoff.perceptron.compiled_rules._user_loops", found)
     monkeypatch.setattr(user_functions, "LIMIT", 2)
     for k in range(5):
         nk.Perceptron(rule_of(10.0 + k), max_iter=2).fit(X, TWO)
@@ -287,7 +291,7 @@ def test_ctrl_c_within_a_function_that_is_called(error, monkeypatch):
         return 1.0 if margin <= 0.0 else 0.0
 
     loop = _loops_for_pointers()
-    monkeypatch.setattr("novikoff.perceptron.learner._of_users.find", lambda functions, compiled: None)
+    monkeypatch.setattr("novikoff.perceptron.compiled_rules._user_loops.find", lambda functions, compiled: None)
     model = nk.Perceptron(rule_of(1.0), max_iter=2).fit(X, TWO)
     before = model.coef_
     model.set_params(rule=interrupted)
@@ -300,7 +304,7 @@ def test_ctrl_c_within_a_function_that_is_called(error, monkeypatch):
 
 @compiles
 def test_an_error_within_a_loss_that_is_called(monkeypatch):
-    monkeypatch.setattr("novikoff.descent.compiled_losses._of_loss.find", lambda functions, compiled: None)
+    monkeypatch.setattr("novikoff.descent.compiled_losses._compilations.find", lambda functions, compiled: None)
 
     def fails(s, y):
         raise RuntimeError("mine")
@@ -308,7 +312,7 @@ def test_an_error_within_a_loss_that_is_called(monkeypatch):
     for solver in ("sgd", "gd", "newton"):
         with pytest.raises(RuntimeError, match="mine"):
             nk.LinearRegressor(losses.Custom(fails, fails, fails), solver).fit(X, X[:, 0])
-    assert descent.compiled(loss_of(1.0)).code != -1
+    assert descent.compile_loss(loss_of(1.0)).code != -1
 
 
 def test_functions_that_are_called_are_freed():
@@ -334,3 +338,64 @@ def test_functions_that_are_called_are_freed():
 
 def test_a_rule_is_pickled_as_before():
     assert pickle.loads(pickle.dumps(rules.Custom(grows))) == rules.Custom(grows)
+
+
+def test_a_function_that_reads_a_module_follows_its_changes():
+    settings = ModuleType("settings")
+    settings.STEP = 1.0
+
+    def make():
+        return lambda margin, squared_norm: settings.STEP if margin <= 0.0 else 0.0
+
+    once = nk.Perceptron(make(), max_iter=2).fit(X, TWO)
+    settings.STEP = 2.0
+    assert np.array_equal(nk.Perceptron(make(), max_iter=2).fit(X, TWO).coef_, 2.0 * once.coef_)
+
+
+def test_a_function_that_reads_a_large_array_follows_its_changes():
+    table = np.ones(20_000)
+
+    def make():
+        return lambda margin, squared_norm: table[0] if margin <= 0.0 else 0.0
+
+    once = nk.Perceptron(make(), max_iter=2).fit(X, TWO)
+    table[0] = 2.0
+    assert np.array_equal(nk.Perceptron(make(), max_iter=2).fit(X, TWO).coef_, 2.0 * once.coef_)
+
+
+FORK = """
+import os, signal, threading
+import numpy as np
+import novikoff as nk
+from numba.core import event
+
+X = np.random.default_rng(0).normal(size=(50, 3))
+y = X[:, 0] > 0
+compiling = threading.Event()
+
+class Listener(event.Listener):
+    def on_start(self, _): compiling.set()
+    def on_end(self, _): pass
+
+event.register("numba:compile", Listener())
+def fit(step):
+    nk.Perceptron(lambda margin, squared_norm: step if margin <= 0 else 0.0).fit(X, y)
+
+thread = threading.Thread(target=fit, args=(0.7,))
+thread.start()
+compiling.wait()
+child = os.fork()
+if not child:
+    signal.alarm(100)
+    fit(0.3)
+    os._exit(0)
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@compiles
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_process_forked_while_a_thread_compiles_can_compile():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"

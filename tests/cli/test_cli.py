@@ -1,15 +1,22 @@
-"""The command: what a person types, what it prints, and how it ends."""
+"""The command as a whole: demo, errors, version."""
 
 import os
+import random
+import signal
 import subprocess
 import sys
+import time
+import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from novikoff import __version__
 from novikoff.cli import main
-from novikoff.system.atomic_files import write_whole
+from novikoff.system.atomic_files import write_atomic
+
+N_INTERRUPTED_RUNS = int(os.environ.get("NOVIKOFF_INTERRUPTED_RUNS", "12"))
 
 
 @pytest.fixture
@@ -18,7 +25,7 @@ def run(tmp_path, monkeypatch):
     return lambda *words: CliRunner().invoke(main, words)
 
 
-def test_demo_learns_prints_and_writes(run, tmp_path):
+def test_demo_prints_its_ledger_and_writes_the_digits(run, tmp_path):
     result = run("demo")
     assert result.exit_code == 0, result.output
     table = [line.split() for line in result.output.splitlines() if line.strip()[:1].isdigit()]
@@ -35,7 +42,7 @@ def test_demo_learns_prints_and_writes(run, tmp_path):
     assert lines[0].startswith("digit,pixel_0_0,")
 
 
-def test_demo_leaves_other_files_alone(run, tmp_path):
+def test_demo_overwrites_no_other_file(run, tmp_path):
     (tmp_path / "digits.csv").write_text("mine\n")
     result = run("demo")
     assert result.exit_code == 1
@@ -59,15 +66,68 @@ def test_version_by_module():
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1] == __version__
 
 
-def test_a_file_is_whole_or_not_there(tmp_path, monkeypatch):
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model"
-    write_whole(path, b"old")
+    write_atomic(path, b"old")
 
     def killed(*paths):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, b"new")
+        write_atomic(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
+
+
+def run_entry_point(folder, before, *words):
+    """Start the novikoff command in a process, as its script does, after some other code."""
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    module, function = project["scripts"]["novikoff"].split(":")
+    code = f"{before}\nfrom {module} import {function}\nsys.exit({function}())"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+INTERRUPT_AN_IMPORT = """
+import os, signal, sys
+class Interrupter:
+    @staticmethod
+    def find_spec(name, *more):
+        if name == "novikoff.cli.learn":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupter)
+"""
+
+
+def test_an_interrupt_while_the_command_is_imported(tmp_path):
+    process = run_entry_point(tmp_path, INTERRUPT_AN_IMPORT, "--version")
+    assert process.communicate(timeout=60) == ("", "\nAborted!\n")
+    assert process.returncode == 1
+
+
+def test_interrupts_at_random_moments_print_no_traceback(tmp_path):
+    """From the first import to the end, once or twice in a row, as when a key is held down."""
+    (tmp_path / "t.csv").write_text("a,b,y\n" + "1.5,2,yes\n3,1,no\n" * 20_000)
+    rng, duration = random.Random(8), None
+    for attempt in range(1 + N_INTERRUPTED_RUNS):
+        process = run_entry_point(tmp_path, "import sys; print('ready', flush=True)", "convert", "t.csv", "t.parquet")
+        assert process.stdout.readline() == "ready\n"
+        begin = time.monotonic()
+        if duration is not None:
+            time.sleep(rng.uniform(0.0, duration))
+            process.send_signal(signal.SIGINT)
+            if attempt % 2:
+                time.sleep(0.01)
+                process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=60)[1]
+        duration = duration or time.monotonic() - begin
+        assert "Traceback" not in errors
+        assert "Exception ignored" not in errors
+        assert process.returncode in (0, 1, -signal.SIGINT)  # the last one while the interpreter ends
+        if process.returncode == 1:
+            is_second_late = bool(attempt % 2) and errors == "\n"  # it came while click was about to print the message
+            assert errors.endswith("Aborted!\n") or is_second_late
+            assert sorted(os.listdir(tmp_path)) == ["t.csv"]
+        (tmp_path / "t.parquet").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""novikoff learn, predict and test: what is to be seen on the way, patterns, kinds of columns, pictures, scores."""
+"""novikoff learn, predict and test: patterns, kinds of columns, checkpoints, progress, plots and scores."""
 
 import gzip
 import json
@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +19,8 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 import novikoff as nk
 from novikoff.cli import main
-from novikoff.cli.progress import Gauge
+from novikoff.cli.columns_report import describe_columns
+from novikoff.cli.progress import ByteCounter
 from novikoff.data.formats import open_source, open_stream
 from novikoff.streaming.model import StreamModel
 
@@ -67,7 +67,7 @@ def people(tmp_path):
 
 
 class TestPatterns:
-    def test_learn_all_that_match_in_order(self, tmp_path, monkeypatch):
+    def test_a_pattern_learns_all_matching_files_in_order(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         for k, name in enumerate(["c.svm", "a.svm", "b.svm"]):
             svmlight(tmp_path / name, 50, seed=k)
@@ -77,7 +77,7 @@ class TestPatterns:
         assert run("predict", "named.nk", "[ac].svm").stdout == run("predict", "named.nk", "a.svm", "c.svm").stdout
         assert facts("named.nk", "?.svm")["rows"] == 150
 
-    def test_folders_are_searched_not_read(self, tmp_path, monkeypatch):
+    def test_a_recursive_pattern_skips_folders(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         (tmp_path / "logs" / "old").mkdir(parents=True)
         svmlight(tmp_path / "logs" / "old" / "a.svm", 20)
@@ -85,7 +85,7 @@ class TestPatterns:
         run("learn", "logs/**", "-o", "m.nk")
         assert StreamModel.load("m.nk").rows_read == {"logs/b.svm": 20, "logs/old/a.svm": 20}
 
-    def test_a_file_of_that_very_name_is_meant(self, svm, tmp_path):
+    def test_an_existing_file_is_not_expanded_as_a_pattern(self, svm, tmp_path):
         meant = svm.rename(tmp_path / "train[1].svm")
         (tmp_path / "train1.svm").write_text("+1 1:1\n")  # which the name as a pattern would match
         run("learn", meant, "-o", tmp_path / "m.nk")
@@ -93,62 +93,60 @@ class TestPatterns:
         assert StreamModel.load(tmp_path / "m.nk").rows_read == {str(meant): n_lines}
 
     @pytest.mark.parametrize("command", [["learn", "-o", "m.nk"], ["predict", "m.nk"], ["test", "m.nk"]])
-    def test_none_that_matches(self, command):
+    def test_a_pattern_without_matches_is_an_error(self, command):
         said = run(command[0], *command[1:], "nowhere/*.csv", code=1).output
         assert said.startswith("Error: nowhere/*.csv: no file matches")
 
 
 class TestTypes:
-    def test_what_columns_were_taken_for_is_said_first(self, people, tmp_path):
+    def test_the_kinds_of_columns_are_printed_first(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk").stderr.splitlines()
         assert said[0] == f"{people}: 2 numbers (age, zip), 1 word (town); target votes"
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zip=word", "--drop", "age").stderr.splitlines()
         assert said[0] == f"{people}: 2 words (zip, town), 1 left out (age); target votes"
         assert "zip=8001" in StreamModel.load(tmp_path / "m.nk").names
 
-    def test_once_for_files_that_agree(self, people, tmp_path):
+    def test_files_with_the_same_columns_are_described_once(self, people, tmp_path):
         said = run("learn", people, people, "--passes", 2, "-o", tmp_path / "m.nk").stderr
         assert said.count("target votes") == 1
 
-    def test_not_for_formats_without_columns(self, svm, tmp_path):
+    def test_formats_without_columns_are_not_described(self, svm, tmp_path):
         assert "target" not in run("learn", svm, "-o", tmp_path / "m.nk").stderr
 
-    def test_long_lists_are_cut(self, tmp_path):
+    def test_long_lists_of_columns_are_cut(self, tmp_path):
         path = tmp_path / "wide.csv"
         path.write_text(",".join([f"x{k}" for k in range(50)] + ["\x1b[31m", "y"]) + "\n" + "1," * 51 + "a\n")
         said = run("learn", path, "-o", tmp_path / "m.nk").stderr.splitlines()[0]
         assert said.endswith("51 numbers (x0, x1, x2, x3, x4, x5, x6, x7, ... and 43 more); target y")
         assert run("learn", path, "-o", tmp_path / "m.nk", *(w for k in range(50) for w in ("--drop", f"x{k}")))
         with open_stream(path, drop=[f"x{k}" for k in range(50)]) as reader:
-            from novikoff.cli.sources import columns_in_words
+            assert "(?[31m)" in describe_columns(reader)
 
-            assert "(?[31m)" in columns_in_words(reader)
-
-    def test_may_be_repeated(self, people, tmp_path):
+    def test_types_may_be_repeated(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zip=word,age=word", "--types", "zip=number")
         assert said.stderr.splitlines()[0].endswith("1 number (zip), 2 words (age, town); target votes")
 
     @pytest.mark.parametrize("types", ["zip", "zip=", "=word", "zip=color", "zip=word,", ""])
-    def test_nonsense_is_a_usage_error(self, people, tmp_path, types):
+    def test_malformed_types_are_a_usage_error(self, people, tmp_path, types):
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", types, code=2).output
         assert "COLUMN=KIND" in said
         assert "number, word, text" in said
 
-    def test_a_column_that_is_not_there(self, people, tmp_path):
+    def test_types_of_an_unknown_column_are_an_error(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zipp=word", code=1).output
         assert "Did you mean 'zip'" in said
 
 
 class TestCheckpoints:
     @pytest.mark.parametrize("text", ["60s", "5m", "90", "2h", "0.5", " 1.5h "])
-    def test_times(self, svm, tmp_path, text):
+    def test_valid_times(self, svm, tmp_path, text):
         run("learn", svm, "-o", tmp_path / "m.nk", "--checkpoint", text)
 
     @pytest.mark.parametrize("text", ["0", "0s", "-5", "5 minutes", "nan", "inf", "", "1e3", "m"])
-    def test_no_times(self, svm, tmp_path, text):
+    def test_invalid_times(self, svm, tmp_path, text):
         assert "is no time above 0" in run("learn", svm, "-o", tmp_path / "m.nk", "--checkpoint", text, code=2).output
 
-    def test_the_model_is_there_while_learning_goes_on(self, svm, tmp_path):
+    def test_the_model_is_written_while_learning(self, svm, tmp_path):
         model = tmp_path / "m.nk"
         with Learning("-", "-o", model, "--checkpoint", "0.000001", stderr=subprocess.DEVNULL) as learning:
             learning.give(svm.read_bytes())
@@ -176,17 +174,15 @@ class Learning(subprocess.Popen):
 def wait_for(condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 
 def read_until(handle, words):
-    """What a process writes, up to some words or its end."""
+    """The output of a process up to some bytes or its end."""
     seen, deadline = b"", time.monotonic() + PATIENCE
     while words not in seen:
-        assert select.select([handle], [], [], max(0.0, deadline - time.monotonic()))[0], (
-            f"waited in vain, saw {seen!r}"
-        )
+        assert select.select([handle], [], [], max(0.0, deadline - time.monotonic()))[0], f"timed out, saw {seen!r}"
         try:
             more = os.read(handle, 4096)
         except OSError:  # how a terminal ends on Linux
@@ -197,8 +193,8 @@ def read_until(handle, words):
     return seen
 
 
-class TestInterrupted:
-    def test_the_command_to_go_on_works_word_for_word(self, svm, tmp_path):
+class TestInterrupts:
+    def test_the_printed_command_continues_the_run(self, svm, tmp_path):
         first, model, picture = svm.read_bytes().splitlines(keepends=True)[:64], tmp_path / "my model.nk", "run.svg"
         command = ["-", "-o", model, "--format", "svmlight", "--plot", tmp_path / picture]
         with Learning(*command, stderr=subprocess.PIPE) as learning:
@@ -218,18 +214,18 @@ class TestInterrupted:
         run("learn", "-", "-o", tmp_path / "straight.nk", "--format", "svmlight", stdin=whole)
         assert model.read_bytes() == (tmp_path / "straight.nk").read_bytes()
 
-    def test_before_the_first_row(self, svm, tmp_path, monkeypatch):
+    def test_an_interrupt_before_the_first_row_writes_nothing(self, svm, tmp_path, monkeypatch):
         def interrupted(*given):
             raise KeyboardInterrupt
             yield
 
-        monkeypatch.setattr(import_module("novikoff.cli.learn"), "_blocks", interrupted)
+        monkeypatch.setattr("novikoff.streaming.passes.FilePasses.__iter__", interrupted)
         result = run("learn", svm, "-o", tmp_path / "m.nk", code=130)
         assert "Stopped before anything was learned; " in result.stderr
         assert not (tmp_path / "m.nk").exists()
 
-    def test_resume_counts_passes_too(self, svm, sectors, tmp_path):
-        """After 1 of 2 passes the second is left, not nothing."""
+    def test_resume_counts_rows_over_all_passes(self, svm, sectors, tmp_path):
+        """After 1 of 2 passes the second one remains."""
         run("learn", svm, "-o", tmp_path / "straight.nk", "--passes", 2)
         run("learn", svm, "-o", tmp_path / "m.nk")
         run("learn", svm, "--from", tmp_path / "m.nk", "-o", tmp_path / "m.nk", "--passes", 2, "--resume")
@@ -237,7 +233,7 @@ class TestInterrupted:
 
 
 class TestBadRows:
-    def test_each_is_kept_once(self, svm, tmp_path):
+    def test_each_reject_is_written_once(self, svm, tmp_path):
         good = svm.read_text().splitlines(keepends=True)
         model, kept = tmp_path / "m.nk", tmp_path / "m.nk.rejects"
         svm.write_text("".join(["one bad\n", *good[:100], "two bad\n"]))
@@ -249,27 +245,27 @@ class TestBadRows:
         assert "two bad" not in said.replace("'two'", "")
         assert [line.split("\t")[1] for line in kept.read_text().splitlines()] == ["one bad", "two bad", "three bad"]
 
-    def test_a_pipe_whose_first_rows_are_all_bad(self, svm, tmp_path):
+    def test_a_pipe_that_begins_with_rejects(self, svm, tmp_path):
         command = ["-", "-o", tmp_path / "m.nk", "--format", "svmlight", "--bad-rows", "skip"]
         with Learning(*command, stderr=subprocess.PIPE) as learning:
             learning.give(b"bad\n")
-            assert b"left out" in read_until(learning.stderr.fileno(), b"\n")
+            assert b"rejected" in read_until(learning.stderr.fileno(), b"\n")
             learning.give(svm.read_bytes())
             learning.stdin.close()
-            assert b"1 row left out" in learning.stderr.read()
+            assert b"1 row rejected" in learning.stderr.read()
         assert learning.returncode == 0
 
-    def test_predict_and_test_say_so(self, svm, tmp_path):
+    def test_predict_and_test_report_rejects(self, svm, tmp_path):
         run("learn", svm, "-o", tmp_path / "m.nk")
         svm.write_text("oops 1:1\n" + svm.read_text())
         for command in ("predict", "test"):
             said = run(command, tmp_path / "m.nk", svm, "--bad-rows", "skip").stderr
-            assert "left out: " in said
-            assert "1 row left out." in said
+            assert "rejected: " in said
+            assert "1 row rejected." in said
 
 
-class TestPictures:
-    def test_png(self, svm, tmp_path):
+class TestPlots:
+    def test_a_plot_is_written_as_png(self, svm, tmp_path):
         said = run("learn", svm, "-o", tmp_path / "m.nk", "--plot", tmp_path / "run.png").stderr
         assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
         assert "Drawn in" in said
@@ -277,12 +273,12 @@ class TestPictures:
     @pytest.mark.parametrize(
         ("picture", "words", "code"), [("run.xyz", "'xyz' is not supported", 2), ("nowhere/run.png", "no folder", 2)]
     )
-    def test_what_cannot_be_drawn_is_not_learned_first(self, svm, tmp_path, picture, words, code):
+    def test_a_plot_that_cannot_be_written_is_refused_before_learning(self, svm, tmp_path, picture, words, code):
         said = run("learn", svm, "-o", tmp_path / "m.nk", "--plot", tmp_path / picture, code=code).output
         assert words in said
         assert not (tmp_path / "m.nk").exists()
 
-    def test_without_matplotlib(self, svm, tmp_path, monkeypatch):
+    def test_a_plot_without_matplotlib_names_the_extra(self, svm, tmp_path, monkeypatch):
         monkeypatch.setattr("novikoff.cli.ledger_plot.find_spec", lambda name: None)
         said = run("learn", svm, "-o", tmp_path / "m.nk", "--plot", tmp_path / "run.png", code=1).output
         assert "novikoff[plot]" in said
@@ -290,7 +286,7 @@ class TestPictures:
 
 
 class TestProgress:
-    def seen_on_a_terminal(self, *arguments, give=None):
+    def output_on_a_terminal(self, *arguments, give=None):
         ours, theirs = pty.openpty()
         with Learning(*arguments, stderr=theirs) as learning:
             os.close(theirs)
@@ -302,29 +298,29 @@ class TestProgress:
         assert learning.returncode == 0, seen
         return seen.decode()
 
-    def test_a_bar_for_files(self, svm, tmp_path):
-        seen = self.seen_on_a_terminal(svm, svm, "-o", tmp_path / "m.nk", "--passes", 2)
+    def test_files_have_a_bar(self, svm, tmp_path):
+        seen = self.output_on_a_terminal(svm, svm, "-o", tmp_path / "m.nk", "--passes", 2)
         size = svm.stat().st_size
         assert f"{4 * size / 1000:.1f} kB" in seen  # 2 files, 2 passes
         assert "1,200 rows" in seen
         assert "100%" in seen
         assert "left" in seen
 
-    def test_the_table_stands_above_it(self, svm, tmp_path):
-        """Each of its lines begins where the bar was wiped away, and is whole."""
-        seen = self.seen_on_a_terminal(svm, "-o", tmp_path / "m.nk")
+    def test_the_table_is_printed_above_the_bar(self, svm, tmp_path):
+        """Each line of the table begins where the bar was erased, and is complete."""
+        seen = self.output_on_a_terminal(svm, "-o", tmp_path / "m.nk")
         lines = [line.rpartition("\x1b[2K")[2] for line in seen.split("\r\n")]
         first = lines.index(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}")
         rows = [line.split() for line in lines[first:] if len(line.split()) == 5 and line.split()[0].isdigit()]
         assert [row[0] for row in rows] == ["1", "2", "4", "8", "16", "32", "64", "128", "256", "300"]
 
-    def test_a_pipe_has_no_end_to_wait_for(self, svm, tmp_path):
-        seen = self.seen_on_a_terminal("-", "-o", tmp_path / "m.nk", "--format", "svmlight", give=svm.read_bytes())
+    def test_a_pipe_has_no_percentage(self, svm, tmp_path):
+        seen = self.output_on_a_terminal("-", "-o", tmp_path / "m.nk", "--format", "svmlight", give=svm.read_bytes())
         assert "300 rows" in seen
         assert "rows/s" in seen
         assert "%" not in seen
 
-    def test_nothing_of_it_elsewhere(self, svm, tmp_path):
+    def test_there_is_no_bar_outside_a_terminal(self, svm, tmp_path):
         code = "import sys; from novikoff.cli import main; main(sys.argv[1:], standalone_mode=False); "
         code += "sys.exit('rich' in sys.modules)"
         command = [sys.executable, "-c", code, "learn", str(svm), "-o", str(tmp_path / "m.nk")]
@@ -336,25 +332,25 @@ class TestProgress:
         packed = tmp_path / "train.svm.gz"
         packed.write_bytes(gzip.compress(svm.read_bytes()))
         size, whole = packed.stat().st_size, svm.stat().st_size
-        gauge = Gauge([str(packed), str(svm)], passes=3)
-        assert gauge.total == 3 * (size + whole)
+        counter = ByteCounter([str(packed), str(svm)], passes=3)
+        assert counter.total == 3 * (size + whole)
         for path, end in ((packed, size), (svm, size + whole)):
             with open_source(path) as source:
-                assert (source.size, source.taken) == (path.stat().st_size, 0)
-                gauge.watch(source)
+                assert (source.size, source.bytes_read) == (path.stat().st_size, 0)
+                counter.follow(source)
                 while source.read():
                     pass
-            assert gauge.taken == end
+            assert counter.bytes_read == end
 
-    def test_pipes_have_no_size(self, svm, tmp_path):
+    def test_pipes_have_no_total(self, svm, tmp_path):
         os.mkfifo(tmp_path / "pipe")
-        assert Gauge([str(svm), str(tmp_path / "pipe")], passes=1).total is None
-        assert Gauge([str(svm), "-"], passes=1).total is None
+        assert ByteCounter([str(svm), str(tmp_path / "pipe")], passes=1).total is None
+        assert ByteCounter([str(svm), "-"], passes=1).total is None
 
 
 class TestTest:
     @pytest.mark.parametrize("data", ["svm", "sectors"])
-    def test_counts_are_those_of_scikit_learn(self, data, request, tmp_path):
+    def test_counts_equal_those_of_scikit_learn(self, data, request, tmp_path):
         path, model = request.getfixturevalue(data), tmp_path / "m.nk"
         run("learn", path, "-o", model)
         true = [int(line.split()[0]) for line in path.read_text().splitlines()]
@@ -374,8 +370,8 @@ class TestTest:
             assert "  ".join(f"{count:,}" for count in row).split() in [line.split()[1:] for line in said.splitlines()]
 
     @pytest.mark.parametrize("data", ["svm", "sectors"])
-    def test_hypotheses_side_by_side(self, data, request, tmp_path):
-        """However a model is read, all of them went through the same weights."""
+    def test_errors_by_hypothesis(self, data, request, tmp_path):
+        """The errors by hypothesis of one model equal those of models that learned with each of them."""
         path, found = request.getfixturevalue(data), {}
         for hypothesis in ("last", "averaged", "voted", "pocket"):
             run("learn", path, "-o", tmp_path / f"{hypothesis}.nk", "--hypothesis", hypothesis, "--passes", 2)
@@ -391,23 +387,7 @@ class TestTest:
             assert found[hypothesis]["errors_by_hypothesis"] == {name: own[name] for name in [*others, hypothesis]}
         assert len(set(own.values())) > 1, "the data cannot tell them apart"
 
-    def test_the_mean_of_merged_runs(self, svm):
-        """From the history of a voted model comes what an averaged one keeps, also after runs were merged."""
-        from novikoff import Learner, Rows
-        from novikoff.cli.tested import mean_weights
-
-        rng = np.random.default_rng(0)
-        parts = [(Rows.of(rng.normal(size=(40, 3))), rng.integers(3, size=40)) for _ in range(3)]
-        means = []
-        for hypothesis in ("averaged", "voted"):
-            learner = Learner(hypothesis=hypothesis)
-            states = [learner.update(learner.init(3, 3), *part) for part in parts[:2]]
-            state = learner.update(learner.merge(states), *parts[2])
-            means.append(learner.hypothesis.weights(state) or mean_weights(state, learner.constant))
-        np.testing.assert_allclose(means[0].coef, means[1].coef, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(means[0].bias, means[1].bias, rtol=1e-12, atol=1e-12)
-
-    def test_labels_never_met_are_errors(self, svm, tmp_path):
+    def test_rows_with_unknown_labels_are_errors(self, svm, tmp_path):
         run("learn", svm, "-o", tmp_path / "m.nk")
         before = facts(tmp_path / "m.nk", svm)
         svm.write_text(svm.read_text() + "7 1:1\n7 2:1\n2.5 1:1\n")
@@ -418,14 +398,14 @@ class TestTest:
         assert (seven["support"], seven["precision"], seven["recall"]) == (2, None, 0.0)
         assert "3 of them have labels that the model has never met" in run("test", tmp_path / "m.nk", svm).stdout
 
-    def test_a_word_among_labels_that_are_numbers(self, tmp_path):
+    def test_a_string_among_numeric_labels(self, tmp_path):
         train, test = tmp_path / "train.csv", tmp_path / "test.csv"
         train.write_text("x,y\n" + "1,1\n-1,2\n" * 20)
         test.write_text("x,y\n1,1\n-1,2.0\n1,what\n")
         run("learn", train, "-o", tmp_path / "m.nk")
         assert (facts(tmp_path / "m.nk", test)["errors"], facts(tmp_path / "m.nk", train)["errors"]) == (1, 0)
 
-    def test_only_numbers_among_labels_that_are_words(self, tmp_path):
+    def test_numeric_labels_for_a_model_with_string_labels(self, tmp_path):
         train, test = tmp_path / "train.csv", tmp_path / "test.csv"
         train.write_text("x,y\n" + "1,17\n-1,a1\n" * 20)
         test.write_text("x,y\n1,17\n2,17\n")
@@ -434,7 +414,7 @@ class TestTest:
         run("learn", test, "--from", tmp_path / "m.nk", "-o", tmp_path / "m.nk")
         assert StreamModel.load(tmp_path / "m.nk").labels == ["17", "a1"]
 
-    def test_only_numbers_in_a_column_of_words(self, tmp_path):
+    def test_numbers_in_a_categorical_column(self, tmp_path):
         train, test = tmp_path / "train.csv", tmp_path / "test.csv"
         train.write_text("zip,y\n" + "17,yes\na1,no\n" * 20)
         test.write_text("zip,y\n17,yes\n17,yes\n")
@@ -442,7 +422,7 @@ class TestTest:
         assert facts(tmp_path / "m.nk", test)["errors"] == 0
         assert run("predict", tmp_path / "m.nk", test).stdout.split() == ["yes", "yes"]
 
-    def test_many_labels_have_no_matrix(self, tmp_path):
+    def test_many_labels_are_printed_as_pairs(self, tmp_path):
         path = svmlight(tmp_path / "many.svm", 400, labels=range(20))
         run("learn", path, "-o", tmp_path / "m.nk")
         said = run("test", tmp_path / "m.nk", path).stdout
@@ -455,7 +435,7 @@ class TestTest:
         assert table[0].split()[-1] == str(most)
         assert max(map(len, said.splitlines())) < 80
 
-    def test_markup_in_labels_is_text(self, tmp_path):
+    def test_markup_in_labels_is_printed_as_text(self, tmp_path):
         path = tmp_path / "odd.csv"
         path.write_text("x,y\n" + "1,[red]\n-1,[/red]\n" * 10)
         run("learn", path, "-o", tmp_path / "m.nk")
@@ -465,7 +445,7 @@ class TestTest:
 
 
 class TestScores:
-    def test_two_labels(self, svm, tmp_path):
+    def test_scores_of_two_labels(self, svm, tmp_path):
         run("learn", svm, "-o", tmp_path / "m.nk")
         head, *lines = run("predict", tmp_path / "m.nk", svm, "--scores").stdout.splitlines()
         assert head == "label\tscore of 1"
@@ -477,7 +457,7 @@ class TestScores:
         expected = np.array(X) @ weights.coef[0, 1:] + weights.bias  # column 0: indices count from 1
         np.testing.assert_allclose([float(line.split("\t")[1]) for line in lines], expected, rtol=1e-12)
 
-    def test_many_labels(self, sectors, tmp_path):
+    def test_scores_of_many_labels(self, sectors, tmp_path):
         run("learn", sectors, "-o", tmp_path / "m.nk")
         run("predict", tmp_path / "m.nk", sectors, "--scores", "-o", tmp_path / "out.tsv")
         head, *lines = (line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines())
@@ -486,7 +466,7 @@ class TestScores:
         for label, *scores in lines:
             assert label == str(1 + int(np.argmax(list(map(float, scores)))))
 
-    def test_a_single_label(self, tmp_path):
+    def test_scores_of_a_single_label(self, tmp_path):
         path = tmp_path / "one.svm"
         for label, head in ((3, "score of 3"), (-1, "score of not -1")):
             path.write_text(f"{label} 1:1\n" * 5)
@@ -498,7 +478,7 @@ class TestScores:
 
 class TestPredict:
     @pytest.mark.parametrize("options", [(), ("--scores",)])
-    def test_rows_are_answered_as_they_arrive(self, svm, tmp_path, options):
+    def test_rows_are_predicted_as_they_arrive(self, svm, tmp_path, options):
         run("learn", svm, "-o", tmp_path / "m.nk")
         expected = run("predict", tmp_path / "m.nk", svm, *options).stdout.splitlines()
         command, rows = (
@@ -511,7 +491,7 @@ class TestPredict:
                 process.stdin.flush()
                 assert read_until(process.stdout.fileno(), b"\n").decode().rstrip("\n") == answer
 
-    def test_the_old_file_stays_if_a_row_is_bad(self, svm, tmp_path):
+    def test_an_error_leaves_the_old_output(self, svm, tmp_path):
         run("learn", svm, "-o", tmp_path / "m.nk")
         (tmp_path / "out.txt").write_text("old\n")
         svm.write_text(svm.read_text() + "oops\n")
@@ -531,7 +511,7 @@ def test_the_next_steps_of_the_demo_work(tmp_path, monkeypatch):
 
 
 def test_a_second_run_over_a_file_can_be_resumed(tmp_path):
-    """What is passed over is what this run has read of the file, not the run before."""
+    """The rows of the last run are skipped, not those of the run before it."""
     rows = "".join(f"{k % 7},{k % 5},{'ab'[k % 2]}\n" for k in range(50))
     (tmp_path / "a.csv").write_text(rows)
     run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
@@ -541,7 +521,7 @@ def test_a_second_run_over_a_file_can_be_resumed(tmp_path):
     assert StreamModel.load(tmp_path / "m.nk").ledger.examples == 101
 
 
-def test_rows_left_out_keep_their_line(tmp_path):
+def test_rejects_become_empty_lines(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,a\n-1,b\n2,a\n-3,b\n")
     run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
     (tmp_path / "new.csv").write_text("x,y\n1,a\noops,b\n-3,b\n")
@@ -567,13 +547,13 @@ def test_rows_left_out_keep_their_line(tmp_path):
         ("t.svm", "1 1:1 2:1\n-1 3:1 4:2\n", "1:1\n3:1 4:1\n"),
     ],
 )
-def test_rows_without_labels_are_labelled(tmp_path, name, train, new):
+def test_rows_without_labels_are_predicted(tmp_path, name, train, new):
     (tmp_path / name).write_text(train)
     run("learn", tmp_path / name, "--passes", 3, "-o", tmp_path / "m.nk")
     assert run("predict", tmp_path / "m.nk", "-", stdin=new.encode()).stdout == "1\n-1\n"
 
 
-def test_a_file_of_another_kind_is_named_as_such(tmp_path):
+def test_a_file_of_another_kind_is_an_error(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,a\n-1,b\n")
     (tmp_path / "b.svm").write_text("1 1:2\n-1 2:1\n")
     run("learn", tmp_path / "a.csv", "-o", tmp_path / "m.nk")
@@ -593,7 +573,7 @@ def test_a_file_of_another_kind_is_named_as_such(tmp_path):
         ["export", "m.nk", "-o", "m.nk", "--to", "json"],
     ],
 )
-def test_nothing_of_the_users_is_overwritten(tmp_path, monkeypatch, words):
+def test_inputs_and_other_files_are_not_overwritten(tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("x,y\n1,a\n-1,b\n")
     Path("notes.txt").write_text("precious")
@@ -603,8 +583,8 @@ def test_nothing_of_the_users_is_overwritten(tmp_path, monkeypatch, words):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_models_of_other_kinds_are_inspected(tmp_path):
-    """What Python saved, by what its kind has: weights by name, support vectors, passes."""
+def test_estimators_are_inspected(tmp_path):
+    """Models saved in Python show weights by name, support vectors and passes, as far as they have them."""
     X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.5], [0.5, 2.0]]), np.array(["up", "down", "down", "up"])
     nk.Perceptron().learn_one({"rain": 1.0}, "stay").learn_one({"sun": 1.0}, "go").save(tmp_path / "named.nk")
     said = run("inspect", tmp_path / "named.nk").stdout

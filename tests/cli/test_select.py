@@ -7,9 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from novikoff.cli import main
-from novikoff.cli.holding import Held, split
-from novikoff.perceptron.learner import Learner
-from novikoff.streaming.model import StreamModel
 
 
 def run(*arguments, code=0, stdin=None):
@@ -44,7 +41,7 @@ def test(tmp_path):
 GRID = ["--grid", "rule=perceptron,passive-aggressive-I", "--grid", "hypothesis=last,averaged", "--grid", "passes=1,3"]
 
 
-def test_select_tries_all_and_tests_once(tmp_path, train, test):
+def test_all_candidates_are_tried_and_the_winner_is_tested(tmp_path, train, test):
     best = tmp_path / "best.nk"
     found = json.loads(run("select", train, *GRID, "--test", test, "-o", best, "--json").stdout)
     assert len(found["candidates"]) == 8
@@ -58,7 +55,7 @@ def test_select_tries_all_and_tests_once(tmp_path, train, test):
     assert tested["error_rate"] == found["test_error"]
 
 
-def test_the_winner_is_what_learn_makes_of_all_rows(tmp_path, train):
+def test_the_winner_equals_learn_on_all_rows(tmp_path, train):
     best, learned = tmp_path / "best.nk", tmp_path / "learned.nk"
     found = json.loads(run("select", train, *GRID, "-o", best, "--json").stdout)["best"]
     run("learn", train, *(word for name, value in found.items() for word in (f"--{name}", value)), "-o", learned)
@@ -66,7 +63,7 @@ def test_the_winner_is_what_learn_makes_of_all_rows(tmp_path, train):
 
 
 @pytest.mark.parametrize("how", [["--validation", "0.3"], ["--cv", "4"]])
-def test_the_same_whatever_the_number_of_jobs(tmp_path, train, how):
+def test_the_result_does_not_depend_on_the_number_of_jobs(tmp_path, train, how):
     def outcome(jobs):
         found = json.loads(run("select", train, *GRID, *how, "--jobs", jobs, "-o", tmp_path / "m.nk", "--json").stdout)
         for each in found["candidates"]:
@@ -84,7 +81,7 @@ def test_select_prints_a_table(tmp_path, train, test):
     assert "Test:" in said
 
 
-def test_unknown_labels_of_the_test_are_told(tmp_path, train):
+def test_unknown_labels_of_test_rows_are_reported(tmp_path, train):
     other = tmp_path / "other.csv"
     other.write_text("a,b,colour,buys\n1,2,red,maybe\n1,1,red,yes\n")
     said = run("select", train, "--grid", "passes=1", "--test", other, "-o", tmp_path / "m.nk").stderr
@@ -102,12 +99,12 @@ def test_unknown_labels_of_the_test_are_told(tmp_path, train):
         ("ngrams=9-1", "no range from 1 to 8"),
     ],
 )
-def test_bad_grids(tmp_path, train, grid, message):
+def test_malformed_grids_are_usage_errors(tmp_path, train, grid, message):
     assert message in run("select", train, "--grid", grid, "-o", tmp_path / "m.nk", code=2).output
     assert not (tmp_path / "m.nk").exists()
 
 
-def test_too_few_rows(tmp_path):
+def test_too_few_rows_or_labels_are_an_error(tmp_path):
     said = run("select", "-", "-o", tmp_path / "m.nk", "--cv", 5, stdin="a,y\n1,p\n2,q\n", code=1).output
     assert "too few to hold some of them out 5 times" in said
     said = run("select", "-", "-o", tmp_path / "m.nk", stdin="a,y\n1,p\n2,p\n", code=1).output
@@ -121,53 +118,7 @@ def test_an_output_that_is_read_is_refused(tmp_path, train, test):
     assert test.read_bytes() == before
 
 
-def test_a_split_uses_every_row_once(tmp_path):
-    held = Held.read([str(table(tmp_path / "t.csv", 1500, 3))], {})
-    for folds in (1, 4):
-        splits = split(held.blocks, folds, 0.2, seed=7)
-        assert len(splits) == folds
-        for train, held_out in splits:
-            lines = [np.concatenate([block.lines for block in side]) for side in (train, held_out)]
-            assert sorted(np.concatenate(lines).tolist()) == list(range(2, 1502))
-        if folds > 1:
-            out = [line for _, side in splits for block in side for line in block.lines.tolist()]
-            assert sorted(out) == list(range(2, 1502))
-    for share, rows in ((0.2, 300), (0.01, 15), (0.99, 1485)):
-        assert sum(map(len, split(held.blocks, 1, share, seed=7)[0][1])) == rows
-
-
-FORMATS = {
-    "csv": ("x,town,y\n", lambda k: f"{k},{'ab'[k % 2]},{'pq'[k % 3 == 0]}\n"),
-    "svm": ("", lambda k: f"{k % 2} 1:{k} {2 + k % 5}:1\n"),
-    "vw": ("", lambda k: f"{1 - 2 * (k % 2)} |n a:{k} b{k % 5}\n"),
-    "txt": ("", lambda k: f"{'pq'[k % 2]}\tword{k} and {k % 7}\n"),
-}
-
-
-@pytest.mark.parametrize("ending", FORMATS)
-def test_rows_of_every_format_are_split_one_by_one(tmp_path, ending):
-    """Each side is what a file of its rows alone would be."""
-    header, row = FORMATS[ending]
-
-    def read(name, numbers):
-        path = tmp_path / f"{name}.{ending}"
-        path.write_text(header + "".join(map(row, numbers)))
-        return Held.read([str(path)], {}).blocks
-
-    blocks = read("all", range(1200))
-    model = StreamModel(Learner())
-    for block in blocks:
-        model.learn(block)
-    for side, n in zip(split(blocks, 1, 0.25, seed=1)[0], (900, 300), strict=True):
-        assert sum(map(len, side)) == n
-        numbers = np.concatenate([block.lines for block in side]) - (2 if header else 1)
-        alone = read("some", numbers.tolist())
-        for kind in (model.predict, lambda block: model.rows_of(block).matrix.sum(axis=1), lambda block: block.labels):
-            ours, expected = (np.concatenate([np.asarray(kind(block)) for block in part]) for part in (side, alone))
-            np.testing.assert_array_equal(ours, expected)
-
-
-def test_compare_sets_them_side_by_side(train, test):
+def test_compare_counts_errors_of_all_methods(train, test):
     found = json.loads(run("compare", train, "--test", test, "--json").stdout)
     by_name = {each["name"]: each for each in found}
     assert {each["rows"] for each in found} == {200}
@@ -179,15 +130,15 @@ def test_compare_sets_them_side_by_side(train, test):
     assert "Learned from 400 rows, tried on 200" in run("compare", train, "--test", test).stdout
 
 
-def test_compare_finds_the_labels_of_another_file_by_their_name(tmp_path, train, test):
-    """The last column of the one need not be that of the other."""
+def test_compare_finds_the_target_of_test_files_by_name(tmp_path, train, test):
+    """The last column of the test file need not be the target."""
     turned = tmp_path / "turned.csv"
     turned.write_text("".join(",".join(reversed(line.split(","))) + "\n" for line in test.read_text().splitlines()))
     found, same = (json.loads(run("compare", train, "--test", each, "--json").stdout) for each in (turned, test))
     assert [each["errors"] for each in found] == [each["errors"] for each in same]
 
 
-def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
+def test_compare_holds_out_sparse_rows(tmp_path):
     rng = np.random.default_rng(0)
     lines = []
     for _ in range(300):
@@ -200,7 +151,7 @@ def test_compare_takes_sparse_rows_and_holds_out(tmp_path):
     assert next(each for each in found if each["name"] == "naive Bayes")["by"] == "BernoulliNB"
 
 
-def test_test_files_are_looked_at_before_the_work_begins(tmp_path, train):
+def test_test_files_are_read_before_candidates_are_tried(tmp_path, train):
     said = run("select", train, "--test", tmp_path / "none.csv", "-o", tmp_path / "m.nk", code=1).output
     assert "there is no such file" in said
     (tmp_path / "other.csv").write_text("other,y\n1,p\n")
@@ -211,7 +162,7 @@ def test_test_files_are_looked_at_before_the_work_begins(tmp_path, train):
     assert not (tmp_path / "m.nk").exists()
 
 
-def test_rows_to_test_on_may_come_from_a_pipe(tmp_path, train, test):
+def test_test_rows_may_come_from_a_pipe(tmp_path, train, test):
     given = ["select", train, "--grid", "passes=1", "--json"]
     from_file = run(*given, "--test", test, "-o", tmp_path / "m.nk").stdout
     piped = run(*given, "--test", "-", "-o", tmp_path / "p.nk", stdin=test.read_text()).stdout
@@ -219,7 +170,7 @@ def test_rows_to_test_on_may_come_from_a_pipe(tmp_path, train, test):
     assert json.loads(piped)["test_rows"] == json.loads(from_file)["test_rows"]
 
 
-def test_a_file_that_is_sorted_by_its_labels_is_told_of(tmp_path, train):
+def test_a_file_sorted_by_label_is_reported(tmp_path, train):
     header, *lines = train.read_text().splitlines()
     (tmp_path / "sorted.csv").write_text("\n".join([header, *sorted(lines, key=lambda line: line[-2:])]) + "\n")
     said = run("select", tmp_path / "sorted.csv", "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
@@ -227,23 +178,13 @@ def test_a_file_that_is_sorted_by_its_labels_is_told_of(tmp_path, train):
     assert "sorted by" not in run("select", train, "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
 
 
-def test_each_label_has_its_share_of_what_is_held_out(tmp_path):
-    rows = "".join(f"{k},{'rare' if k % 20 == 0 else 'common'}\n" for k in range(400))
-    (tmp_path / "t.csv").write_text("x,y\n" + rows)
-    held = Held.read([str(tmp_path / "t.csv")], {})
-    for seed in range(3):
-        _, held_out = split(held.blocks, 1, 0.2, seed)[0]
-        labels = [label for block in held_out for label in block.labels.tolist()]
-        assert (labels.count("rare"), labels.count("common")) == (4, 76)
-
-
-def test_numbers_that_are_no_quantities_are_labels_too(tmp_path):
+def test_compare_takes_floats_as_labels(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k},{0.5 + (k > 20)}\n" for k in range(40)))
     found = json.loads(run("compare", tmp_path / "t.csv", "--json").stdout)
     assert {each["rows"] for each in found} == {8}
 
 
-def test_rows_without_names_must_be_as_many(tmp_path):
+def test_columns_without_names_must_have_the_known_number(tmp_path):
     (tmp_path / "t.csv").write_text("".join(f"{k},{k % 3},{'ab'[k % 2]}\n" for k in range(30)))
     run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk")
     (tmp_path / "wide.csv").write_text("1,2,3,4,5\n6,7,8,9,0\n")
@@ -252,8 +193,8 @@ def test_rows_without_names_must_be_as_many(tmp_path):
     assert len(run("predict", tmp_path / "m.nk", tmp_path / "bare.csv").stdout.split()) == 2
 
 
-def test_what_a_later_file_brings_is_known_to_the_test(tmp_path):
-    """A column of words in the second file, which in the test file happens to look like numbers."""
+def test_test_files_are_read_with_the_columns_of_all_files(tmp_path):
+    """A categorical column of the second file has only numbers in the test file."""
 
     def write(name, n, more):
         lines = [json.dumps({"a": k % 7, "y": "pq"[k % 2], **more(k)}) for k in range(n)]

@@ -1,4 +1,4 @@
-"""novikoff learn, predict, test and inspect, as a user runs them."""
+"""novikoff learn, predict, test and inspect on small files, pipes and bad rows."""
 
 import gzip
 import json
@@ -75,7 +75,7 @@ def test_heaviest_features_by_name(csv, tmp_path):
     assert "sky=rain" in said
 
 
-def test_going_on_is_as_if_it_had_never_stopped(svm, tmp_path):
+def test_continuing_equals_learning_at_once(svm, tmp_path):
     lines = svm.read_text().splitlines(keepends=True)
     first, second = tmp_path / "a.svm", tmp_path / "b.svm"
     first.write_text("".join(lines[:123]))
@@ -86,7 +86,7 @@ def test_going_on_is_as_if_it_had_never_stopped(svm, tmp_path):
     assert (tmp_path / "m.nk").read_bytes() == (tmp_path / "straight.nk").read_bytes()
 
 
-def test_resume_passes_over_what_was_read(svm, tmp_path):
+def test_resume_skips_learned_rows(svm, tmp_path):
     whole = svm.read_bytes()
     run("learn", svm, "-o", tmp_path / "straight.nk")
     svm.write_bytes(b"".join(whole.splitlines(keepends=True)[:77]))
@@ -96,7 +96,7 @@ def test_resume_passes_over_what_was_read(svm, tmp_path):
     assert (tmp_path / "m.nk").read_bytes() == (tmp_path / "straight.nk").read_bytes()
 
 
-def test_packed_files_and_pipes(svm, tmp_path):
+def test_compressed_files_and_pipes(svm, tmp_path):
     packed = tmp_path / "train.svm.gz"
     packed.write_bytes(gzip.compress(svm.read_bytes()))
     run("learn", packed, "-o", tmp_path / "m.nk")
@@ -105,7 +105,7 @@ def test_packed_files_and_pipes(svm, tmp_path):
     assert a["heaviest"] == b["heaviest"]
 
 
-def test_bad_rows(svm, tmp_path):
+def test_bad_rows_stop_or_are_skipped(svm, tmp_path):
     svm.write_text(svm.read_text() + "1 2:oops\n")
     said = run("learn", svm, "-o", tmp_path / "m.nk", code=1).output
     assert "train.svm:301" in said
@@ -113,12 +113,12 @@ def test_bad_rows(svm, tmp_path):
     assert "has what was learned so far" in said
     assert StreamModel.load(tmp_path / "m.nk").ledger.examples == 300
     said = run("learn", svm, "-o", tmp_path / "m.nk", "--bad-rows", "skip").stderr
-    assert "1 row left out" in said
+    assert "1 row rejected" in said
     kept = (tmp_path / "m.nk.rejects").read_text()
     assert "1 2:oops" in kept
 
 
-def test_bad_rows_alone_replace_no_model(svm, tmp_path):
+def test_a_file_of_rejects_replaces_no_model(svm, tmp_path):
     run("learn", svm, "-o", tmp_path / "m.nk")
     before = (tmp_path / "m.nk").read_bytes()
     svm.write_text("1 2:oops\n-1 x:3\n")
@@ -137,13 +137,13 @@ def test_bad_rows_alone_replace_no_model(svm, tmp_path):
         (["inspect", "nowhere.nk"], "nowhere.nk", 1),
     ],
 )
-def test_wrong_calls(arguments, message, code, svm, monkeypatch):
+def test_usage_errors(arguments, message, code, svm, monkeypatch):
     monkeypatch.chdir(svm.parent)
     assert message in run(*arguments, code=code).output
 
 
-def test_interrupted(svm, tmp_path):
-    """Ctrl-C while it waits for a pipe leaves a model with what came so far."""
+def test_an_interrupted_pipe_leaves_a_model(svm, tmp_path):
+    """Ctrl-C while the command waits for a pipe leaves a model of the rows so far."""
     model = tmp_path / "m.nk"
     command = [sys.executable, "-m", "novikoff", "learn", "-", "-o", str(model), "--format", "svmlight"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -157,5 +157,5 @@ def test_interrupted(svm, tmp_path):
         _, rest = process.communicate()
     assert process.returncode == 130
     assert b"--from" in rest
-    assert b"--resume" not in rest  # a pipe goes on where it is
+    assert b"--resume" not in rest  # a pipe continues where it is
     assert json.loads(run("inspect", model, "--json").stdout)["examples"] == 64

@@ -1,4 +1,4 @@
-"""Losses of the user's own: the same loops, the same results."""
+"""Custom losses are compiled into the loops of the built-in ones, and give the results of the reference."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def vector(model):
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("solver", ["newton", "gd"])
-def test_hubers_loss_has_the_minimum_that_scipy_finds(solver, form):
+def test_minimum_of_hubers_loss_equals_that_of_scipy(solver, form):
     X, y = problem()
     alpha, penalty = 0.01, reference.penalised(3, True)
     model = nk.LinearRegressor(HUBER, solver, alpha=alpha, tol=1e-11).fit(form(X), y)
@@ -48,7 +48,7 @@ def test_hubers_loss_has_the_minimum_that_scipy_finds(solver, form):
 
 
 @pytest.mark.parametrize("average", [True, False])
-def test_and_takes_the_steps_of_the_reference(average):
+def test_steps_on_hubers_loss_equal_the_reference(average):
     X, y = problem()
     alpha = 0.01
     model = nk.LinearRegressor(HUBER, "sgd", alpha=alpha, average=average, shuffle=False, max_iter=3, tol=None)
@@ -57,7 +57,7 @@ def test_and_takes_the_steps_of_the_reference(average):
     np.testing.assert_allclose(vector(model.fit(X, y)), expected, rtol=1e-9)
 
 
-def test_stochastic_newton_takes_it():
+def test_stochastic_newton_with_a_custom_loss():
     X, y = problem()
     model = nk.LinearRegressor(HUBER, "stochastic-newton", alpha=0.01, max_iter=200, tol=None, random_state=0)
     expected = reference.minimum("huber", folded(X, True), y, 0.01, reference.penalised(3, True))
@@ -65,8 +65,8 @@ def test_stochastic_newton_takes_it():
 
 
 @pytest.mark.parametrize("name", ["hinge", "logistic"])
-def test_a_loss_written_again_learns_the_same(name):
-    """To the last bit: it is compiled into the same loop."""
+def test_custom_copy_of_a_loss_learns_the_same(name):
+    """Results are equal to the last bit, since the loop is the same."""
     written = {
         "hinge": losses.Custom(lambda s, y: max(0.0, 1.0 - y * s), lambda s, y: -y if y * s < 1.0 else 0.0),
         "logistic": losses.Custom(
@@ -82,7 +82,7 @@ def test_a_loss_written_again_learns_the_same(name):
     assert one.trace_.objective.tolist() == other.trace_.objective.tolist()
 
 
-def test_a_file_holds_no_code(tmp_path):
+def test_load_asks_for_a_custom_loss(tmp_path):
     X, y = problem()
     path = tmp_path / "huber.nk"
     model = nk.LinearRegressor(HUBER, "sgd", random_state=0, max_iter=2, tol=None).fit(X, y)
@@ -96,7 +96,7 @@ def test_a_file_holds_no_code(tmp_path):
         nk.load(path, loss=HUBER)
 
 
-def test_what_cannot_be_compiled_is_one_sentence():
+def test_message_for_a_loss_that_cannot_be_compiled():
     X, y = problem()
     for own, message in (
         (losses.Custom(lambda s, y: np.linalg.qr(s), lambda s, y: 0.0), "cannot be compiled"),

@@ -1,8 +1,8 @@
-"""Stochastic gradient descent: the kernel against a literal reference, the perceptron, and itself in other blocks."""
+"""Stochastic gradient descent, compared with the reference, the perceptron, and itself in other blocks."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import novikoff as nk
@@ -28,14 +28,14 @@ with_and_without_intercept = pytest.mark.parametrize("intercept", [True, False])
 with_and_without_average = pytest.mark.parametrize("average", [True, False])
 
 
-def noisy(seed=0, n=60, d=4):
-    """Rows that no half-space gets right, none of them of a length near 0."""
+def noisy_problem(seed=0, n=60, d=4):
+    """Return rows that no half-space separates, none of them of a length near 0, and their signs."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 0.3
     return X, np.where(X @ rng.normal(size=d) + rng.normal(size=n) > 0.0, 1.0, -1.0)
 
 
-def vector(model):
+def weights_and_bias(model):
     return np.append(model.coef_[0], model.intercept_ if model.fit_intercept else [])
 
 
@@ -45,9 +45,9 @@ def vector(model):
 @many_losses
 @many_schedules
 @with_and_without_average
-def test_steps_are_those_of_the_reference(loss, schedule, average):
-    X, y = noisy()
-    X /= 4.0  # Bottou's first step does not look at the rows, and is too long for longer ones
+def test_steps_match_reference(loss, schedule, average):
+    X, y = noisy_problem()
+    X /= 4.0  # Bottou's first step does not depend on the rows, and is too long for longer ones
     alpha, passes = 1e-2, 3
     given, steps = SCHEDULES[schedule](alpha, loss)
     model = nk.LinearClassifier(
@@ -62,16 +62,16 @@ def test_steps_are_those_of_the_reference(loss, schedule, average):
     ).fit(X, y)
     found = reference.sgd(loss, folded(X, True), y, alpha, steps, [range(len(y))] * passes, intercept=True)
     expected = reference.rising_average(found) if average else found[-1]
-    np.testing.assert_allclose(vector(model), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_and_bias(model), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("alpha", [0.0, 2.0, 50.0, 1e4])
 @with_and_without_average
 @with_and_without_intercept
-def test_shrinking_keeps_its_digits(loss, alpha, average, intercept):
-    """Such penalties multiply the weights by almost nothing, step after step: the scale is folded in all the time."""
-    X, y = noisy(1)
+def test_strong_penalties_lose_no_precision(loss, alpha, average, intercept):
+    """Such penalties multiply the weights by almost 0 at each step, so that the scale is folded into them often."""
+    X, y = noisy_problem(1)
     eta = 0.02
     model = nk.LinearClassifier(
         loss, alpha=alpha, learning_rate="constant", eta0=eta, average=average, fit_intercept=intercept
@@ -80,12 +80,12 @@ def test_shrinking_keeps_its_digits(loss, alpha, average, intercept):
         model.partial_fit(X, y)
     found = reference.sgd(loss, folded(X, intercept), y, alpha, reference.constant(eta), [range(len(y))] * 4, intercept)
     expected = reference.rising_average(found) if average else found[-1]
-    np.testing.assert_allclose(vector(model), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_and_bias(model), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("form", strategies.FORMATS)
-def test_every_format_takes_the_same_steps(form, average):
+def test_steps_do_not_depend_on_the_format(form, average):
     X, codes = strategies.integers(0, 50, 6, 2)
     given = {
         "alpha": 0.125,
@@ -98,11 +98,11 @@ def test_every_format_takes_the_same_steps(form, average):
     }
     model = nk.LinearClassifier("squared-hinge", **given).fit(X, codes)
     other = nk.LinearClassifier("squared-hinge", **given).fit(strategies.FORMATS[form](X), codes)
-    np.testing.assert_allclose(vector(other), vector(model), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(weights_and_bias(other), weights_and_bias(model), rtol=1e-9, atol=1e-12)
     assert strategies.account(other.ledger_)[:3] == strategies.account(model.ledger_)[:3]
 
 
-def test_rows_of_zeros_move_nothing():
+def test_rows_of_zeros_change_no_weights():
     X = np.array([[0.0, 0.0], [1.0, 2.0], [0.0, 0.0], [-1.0, 1.0]])
     for alpha in (0.0, 0.1):
         model = nk.LinearClassifier("logistic", alpha=alpha, fit_intercept=False, shuffle=False, max_iter=1, tol=None)
@@ -116,7 +116,7 @@ def test_rows_of_zeros_move_nothing():
 # -- the perceptron
 
 
-def as_perceptron(**given):
+def perceptron_by_sgd(**given):
     return nk.LinearClassifier(
         "hinge-at-zero",
         "sgd",
@@ -130,35 +130,36 @@ def as_perceptron(**given):
     )
 
 
-def assert_is_the_perceptron(model, perceptron):
+def assert_equal_to_perceptron(model, perceptron):
     np.testing.assert_array_equal(model.coef_, perceptron.coef_)
     np.testing.assert_array_equal(model.intercept_, perceptron.intercept_)
     one, other = model.ledger_, perceptron.ledger_
     assert strategies.account(one)[:4] == strategies.account(other)[:4]
     assert one.step_sum == other.step_sum
-    assert one.norm == pytest.approx(other.norm, rel=1e-12)  # theirs is kept up along the way
+    assert one.norm == pytest.approx(other.norm, rel=1e-12)  # the perceptron updates its norm along the way
     assert one.is_bounded
     assert one.rule == other.rule
 
 
 @pytest.mark.parametrize("form", strategies.FORMATS)
 @given(problem=strategies.streams(labels=(-1, 1)), passes=st.integers(1, 4), intercept=st.booleans())
-def test_hinge_at_zero_by_steps_of_1_is_the_perceptron(form, problem, passes, intercept):
+def test_hinge_at_zero_with_steps_of_1_is_the_perceptron(form, problem, passes, intercept):
     X, y = problem
     X = strategies.FORMATS[form](np.vstack([X, X[:1]]))
-    y = np.append(y, -y[0])  # so that no pass is without a mistake, after which the perceptron would stop
-    model = as_perceptron(fit_intercept=intercept, max_iter=passes).fit(X, y)
+    y = np.append(y, -y[0])  # so that each pass has a mistake; the perceptron stops after one without
+    model = perceptron_by_sgd(fit_intercept=intercept, max_iter=passes).fit(X, y)
     perceptron = nk.Perceptron(fit_intercept=intercept, max_iter=passes).fit(X, y)
-    assert_is_the_perceptron(model, perceptron)
+    assume(perceptron.n_iter_ == passes)  # it also stops where no pass can change the weights: mistakes on zeros only
+    assert_equal_to_perceptron(model, perceptron)
 
 
 @pytest.mark.parametrize("form", strategies.FORMATS)
-def test_and_on_rows_that_are_not_whole_numbers(form):
-    X, y = noisy(2, n=400, d=17)
+def test_hinge_at_zero_is_the_perceptron_on_floats(form):
+    X, y = noisy_problem(2, n=400, d=17)
     X = strategies.FORMATS[form](X)
-    model = as_perceptron(max_iter=5).fit(X, y)
-    assert_is_the_perceptron(model, nk.Perceptron(max_iter=5).fit(X, y))
-    assert_is_the_perceptron(as_perceptron().partial_fit(X, y), nk.Perceptron().partial_fit(X, y))
+    model = perceptron_by_sgd(max_iter=5).fit(X, y)
+    assert_equal_to_perceptron(model, nk.Perceptron(max_iter=5).fit(X, y))
+    assert_equal_to_perceptron(perceptron_by_sgd().partial_fit(X, y), nk.Perceptron().partial_fit(X, y))
 
 
 # -- blocks, files, seeds
@@ -167,21 +168,21 @@ def test_and_on_rows_that_are_not_whole_numbers(form):
 @many_schedules
 @with_and_without_average
 @given(cuts=st.lists(st.integers(1, 59), max_size=5, unique=True))
-def test_blocks_of_any_size_learn_alike(schedule, average, cuts):
-    X, y = noisy(3)
+def test_weights_do_not_depend_on_the_blocks(schedule, average, cuts):
+    X, y = noisy_problem(3)
     given, _ = SCHEDULES[schedule](1e-2, "logistic")
     given |= {"alpha": 1e-2, "learning_rate": schedule.split(",")[0], "average": average}
     whole = nk.LinearClassifier("logistic", **given).partial_fit(X, y)
     parts = nk.LinearClassifier("logistic", **given)
     for start, stop in zip([0, *sorted(cuts)], [*sorted(cuts), len(y)], strict=True):
         parts.partial_fit(X[start:stop], y[start:stop], classes=[-1.0, 1.0])
-    np.testing.assert_array_equal(vector(parts), vector(whole))
+    np.testing.assert_array_equal(weights_and_bias(parts), weights_and_bias(whole))
     assert strategies.account(parts.ledger_) == strategies.account(whole.ledger_)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @with_and_without_average
-def test_saved_loaded_and_continued_is_uninterrupted(n_classes, average, tmp_path):
+def test_resumed_run_equals_an_uninterrupted_one(n_classes, average, tmp_path):
     X, codes = strategies.integers(4, 90, 5, n_classes)
     labels = np.array(["no", "perhaps", "yes"])[codes]
     model = nk.LinearClassifier("logistic", alpha=1e-3, average=average, max_iter=3, tol=None, random_state=0)
@@ -196,18 +197,18 @@ def test_saved_loaded_and_continued_is_uninterrupted(n_classes, average, tmp_pat
     assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
-def test_the_seed_decides():
-    X, y = noisy(5)
+def test_random_state_makes_runs_repeatable():
+    X, y = noisy_problem(5)
 
     def weights(seed):
-        return vector(nk.LinearClassifier(max_iter=2, tol=None, random_state=seed).fit(X, y)).tolist()
+        return weights_and_bias(nk.LinearClassifier(max_iter=2, tol=None, random_state=seed).fit(X, y)).tolist()
 
     assert weights(0) == weights(0)
     assert weights(0) != weights(1)
 
 
-def test_averages_err_less_than_what_they_average():
-    X, y = noisy(6, n=2000, d=10)
+def test_average_has_a_lower_objective_than_the_last_weights():
+    X, y = noisy_problem(6, n=2000, d=10)
     values = {}
     for average in (True, False):
         model = nk.LinearClassifier("hinge", alpha=1e-2, average=average, max_iter=8, tol=None, random_state=0)
@@ -215,19 +216,19 @@ def test_averages_err_less_than_what_they_average():
     assert values[True] < values[False]
 
 
-def test_reports_come_when_passes_have_doubled():
-    X, y = noisy(7)
+def test_reports_come_after_1_2_4_8_passes_and_the_last():
+    X, y = noisy_problem(7)
     model = nk.LinearClassifier("hinge", max_iter=10, tol=0.0, random_state=0).fit(X, y)
     assert model.trace_.passes.tolist() == [0, 1, 2, 4, 8, 10]
     assert not model.converged_
-    unwatched = nk.LinearClassifier("hinge", max_iter=10, tol=None, random_state=0).fit(X, y)
-    assert unwatched.trace_.passes.tolist() == [0, 10]
-    np.testing.assert_array_equal(vector(unwatched), vector(model))
+    without_tol = nk.LinearClassifier("hinge", max_iter=10, tol=None, random_state=0).fit(X, y)
+    assert without_tol.trace_.passes.tolist() == [0, 10]
+    np.testing.assert_array_equal(weights_and_bias(without_tol), weights_and_bias(model))
 
 
-def test_the_objective_reported_is_that_of_the_answer():
-    X, y = noisy(8)
+def test_reported_objective_is_that_of_the_fitted_weights():
+    X, y = noisy_problem(8)
     model = nk.LinearClassifier("logistic", alpha=0.1, max_iter=5, tol=None, random_state=0).fit(X, y)
-    given = "logistic", folded(X, True), y, vector(model), 0.1, reference.penalised(4, True)
+    given = "logistic", folded(X, True), y, weights_and_bias(model), 0.1, reference.penalised(4, True)
     assert model.trace_.objective[-1] == pytest.approx(reference.objective(*given), rel=1e-12)
     assert model.trace_.gradient_norm[-1] == pytest.approx(np.linalg.norm(reference.gradient(*given)), rel=1e-9)

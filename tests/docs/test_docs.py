@@ -1,4 +1,4 @@
-"""The pages under docs/, and what --help says: current, and cheap to print."""
+"""The pages under docs/ are current, and --help is cheap to print."""
 
 import subprocess
 import sys
@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[1].parent
 HEAVY = "numba", "numpy", "scipy", "sklearn", "rich", "matplotlib"
 
 
-def test_the_reference_of_the_command_line_is_current():
+def test_the_command_line_reference_is_current():
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert page == reference(), "Renew it: python -m novikoff.cli.reference > docs/cli.md"
 
 
-def test_the_reference_prints_itself():
+def test_the_reference_does_not_depend_on_the_terminal():
     command = [sys.executable, "-m", "novikoff.cli.reference"]
     environment = {"COLUMNS": "40", "PYTHONIOENCODING": "utf-8", "PATH": ""}
     printed = subprocess.run(command, capture_output=True, check=True, env=environment, cwd=ROOT / "src").stdout
@@ -35,12 +35,12 @@ def test_the_reference_has_every_command_and_option():
                 assert option in section
 
 
-def test_the_readme_links_to_it():
+def test_the_readme_links_to_the_reference():
     assert "(docs/cli.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", sorted(main.commands))
-def test_help_loads_nothing_big(command):
+def test_help_loads_no_large_package(command):
     code = f"""
 import sys
 from novikoff.cli import main
@@ -53,8 +53,8 @@ sys.exit([name for name in {HEAVY!r} if name in sys.modules] or 0)
     assert "Usage: " in run.stdout
 
 
-def test_both_copies_of_the_choices_agree():
-    """options.py repeats them, since the streams load too much for --help."""
+def test_copies_of_choices_agree():
+    """cli/options.py repeats them, since the readers load too much for --help."""
     from novikoff.data.formats import columns, opening
 
     assert FORMATS == opening.FORMATS

@@ -1,4 +1,4 @@
-"""The examples of docs/kernels.md, and certify --kernel, as a reader would run them."""
+"""The examples of docs/kernels.md run, and certify --kernel agrees with them."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def circles(tmp_path):
     return str(path)
 
 
-def test_the_command_line_in_words(circles):
+def test_the_command_prints_verdicts(circles):
     found = CliRunner().invoke(main, ["certify", circles, "--kernel", "poly", "--degree", "2", "--gamma", "1"])
     assert found.exit_code == 0, found.output
     words = " ".join(found.output.split())
@@ -43,7 +43,7 @@ def test_the_command_line_in_words(circles):
     assert "NOT SEPARABLE" in found.output
 
 
-def test_the_command_line_as_json(circles, tmp_path):
+def test_the_command_prints_json(circles, tmp_path):
     picture = tmp_path / "circles.png"
     given = ["certify", circles, "--kernel", "rbf", "--gamma", "2", "--json", "--plot", str(picture)]
     found = CliRunner().invoke(main, given)

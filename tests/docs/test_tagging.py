@@ -1,4 +1,4 @@
-"""docs/tagging.md: its examples print what it says, and its tables name what there is."""
+"""docs/tagging.md: the output of its examples, and the completeness of its tables."""
 
 import contextlib
 import inspect
@@ -12,7 +12,7 @@ from novikoff.structured.attributes import NAMES
 PAGE = (Path(__file__).parents[2] / "docs" / "tagging.md").read_text(encoding="utf-8")
 
 
-def test_examples_print_what_it_says():
+def test_example_output():
     names, printed = {}, ""
     for language, text in re.findall(r"```(python|text)\n(.*?)```", PAGE, flags=re.DOTALL)[1:]:
         if language == "text":
@@ -24,7 +24,7 @@ def test_examples_print_what_it_says():
         printed = output.getvalue()
 
 
-def test_every_attribute_and_option_is_there():
+def test_tables_are_complete():
     plain = [name for name in NAMES if not name.startswith(("suffix", "prefix", "…"))]
     assert [name for name in plain if f"`{name}[0]`" not in PAGE] == []
     options = set(inspect.signature(nk.SequenceTagger).parameters) - {

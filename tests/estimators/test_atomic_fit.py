@@ -1,4 +1,4 @@
-"""Learning that fails or is interrupted leaves an estimator as it was, and so does learning by a copy of it."""
+"""Calls that fail or are interrupted leave an estimator unchanged, and so does learning with a copy of it."""
 
 import copy
 import pickle
@@ -13,12 +13,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nk
-from novikoff.data.formats import TableBlock, Words
+from novikoff.data.formats import CategoricalColumn, TableBlock
 from novikoff.losses import Custom
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.model import Model
 from novikoff.streaming.model import StreamModel
-from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.bytecode_interrupts import Interrupt, count_bytecodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -64,7 +64,7 @@ REGRESSORS = [
 
 
 def names_of(cases):
-    """Ids that are the same in every process: no addresses of functions."""
+    """Return test ids without addresses of functions, which differ between processes."""
     return [re.sub(r"<function (\w+) at \w+>", r"\1", str(each)).replace("\n", "")[:60] for each, *_ in cases]
 
 
@@ -84,37 +84,37 @@ def forms_for(estimator):
     return FORMS_OF_PERCEPTRONS if isinstance(estimator, nk.Perceptron) else FORMS
 
 
-def state_of(estimator, rows):
-    """All that anybody can see of an estimator."""
+def visible_state(estimator, rows):
+    """Return all attributes and predictions of an estimator as text."""
     names = [name for name in dir(estimator) if name.endswith("_") and not name.startswith("_")]
     found = {name: getattr(estimator, name, None) for name in names}
-    found |= estimator.get_params() | {name: value for name, value in vars(estimator).items() if name != "_model"}
+    found |= estimator.get_params() | {name: value for name, value in vars(estimator).items() if name != "_fitted"}
     if isinstance(found.get("random_state"), np.random.RandomState):
-        found["random_state"] = None  # a user may share it among estimators: a fit that fails may have asked it
-    return written({**found, "says": estimator.predict(rows)})
+        found["random_state"] = None  # a user may share it among estimators: a rejected fit may have drawn from it
+    return to_text({**found, "predictions": estimator.predict(rows)})
 
 
-def written(value):
-    """A value with all that is in it, as text."""
+def to_text(value):
+    """Return a value with everything in it as text."""
     if isinstance(value, dict):
-        return "".join(f"{name}: {written(value[name])}\n" for name in sorted(value))
+        return "".join(f"{name}: {to_text(value[name])}\n" for name in sorted(value))
     if isinstance(value, list):
-        return "".join(map(written, value))
+        return "".join(map(to_text, value))
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape} {value.tolist()}"
     if sp.issparse(value):
-        return written(value.toarray())
-    if hasattr(value, "objective"):  # the trace of a descent, whose seconds are never the same
+        return to_text(value.toarray())
+    if hasattr(value, "objective"):  # the trace of a descent, whose seconds differ each time
         return f"{value.objective.tolist()}"
     if hasattr(value, "points"):
         return f"{value.stride} {value.points}"
     if hasattr(value, "trace"):  # a ledger
-        return written(vars(value))
+        return to_text(vars(value))
     return repr(value)
 
 
-def failures(form):
-    """Data that no estimator can be fitted to, in the same form as those before, or another."""
+def bad_training_data(form):
+    """Yield data that no estimator can be fitted to, in the given form or another."""
     one = X.copy()
     one[7, 1] = np.nan
     yield form(one), None
@@ -131,40 +131,38 @@ def failures(form):
 @each_estimator
 @pytest.mark.filterwarnings("ignore:X .* feature names")
 @pytest.mark.parametrize("verb", ["fit", "partial_fit", "learn_one"])
-def test_learning_that_fails_changes_nothing(estimator, y, verb):
+def test_rejected_data_changes_nothing(estimator, y, verb):
     for form in forms_for(estimator).values():
         fitted = clone(estimator).fit(form(X), y)
-        before, failed = state_of(fitted, form(X)), 0
-        for bad, targets in failures(form):
+        before, failed = visible_state(fitted, form(X)), 0
+        for bad, targets in bad_training_data(form):
             trial = copy.copy(fitted)
             if verb == "learn_one":
                 bad = bad[-1] if isinstance(bad, list) else np.full(3, np.nan)
                 targets = y[0]
             try:
-                getattr(trial, verb, no_such_verb)(bad, targets)
+                getattr(trial, verb, missing_method)(bad, targets)
             except (ValueError, TypeError):
                 failed += 1
-                assert state_of(trial, form(X)) == before
+                assert visible_state(trial, form(X)) == before
             else:
                 assert verb != "fit"
         assert failed >= (7 if verb == "fit" else 2)
 
 
-def no_such_verb(*args):
+def missing_method(*args):
     raise TypeError
 
 
 @each_estimator
 @pytest.mark.parametrize("verb", ["fit", "partial_fit"])
-def test_a_first_call_that_fails_leaves_nothing_behind(estimator, y, verb):
-    if isinstance(estimator, nk.Perceptron) and verb == "partial_fit":
-        pytest.skip("It has no model then; n_features_in_ of the block may stay, for the next block to replace.")
+def test_rejected_first_call_sets_no_attributes(estimator, y, verb):
     failed = 0
-    for bad, targets in failures(np.array):
+    for bad, targets in bad_training_data(np.array):
         fresh = clone(estimator)
         before = dict(vars(fresh))
         try:
-            getattr(fresh, verb, no_such_verb)(bad, targets)
+            getattr(fresh, verb, missing_method)(bad, targets)
         except (ValueError, TypeError):
             failed += 1
             assert vars(fresh) == before
@@ -172,38 +170,38 @@ def test_a_first_call_that_fails_leaves_nothing_behind(estimator, y, verb):
 
 
 @each_estimator
-def test_a_fit_that_is_interrupted(estimator, y):
-    """At whichever bytecode: the estimator is as before, or as after."""
+def test_interrupted_fit_is_all_or_nothing(estimator, y):
+    """Interrupted before any bytecode, the estimator is as before the call, or as after it."""
     for form in forms_for(estimator).values():
         one = clone(estimator).fit(form(X[:20, :]), y[:20])
         done = copy.copy(one).fit(form(X), y)
-        either = [state_of(one, form(X)), state_of(done, form(X))]
-        n = bytecodes_of(lambda one=one, form=form: copy.copy(one).fit(form(X), y))
+        either = [visible_state(one, form(X)), visible_state(done, form(X))]
+        n = count_bytecodes(lambda one=one, form=form: copy.copy(one).fit(form(X), y))
         for number in np.random.default_rng(n).choice(n, 12, replace=False).tolist():
             again, interrupt = copy.copy(one), Interrupt(number)
             interrupt(lambda again=again, form=form: again.fit(form(X), y))
-            assert state_of(again, form(X)) in either
-            assert state_of(again.fit(form(X), y), form(X)) == either[1] or again.random_state is not None
+            assert visible_state(again, form(X)) in either
+            assert visible_state(again.fit(form(X), y), form(X)) == either[1] or again.random_state is not None
 
 
 KERNELS_AND_DESCENTS = [each for each in ESTIMATORS if not isinstance(each[0], nk.Perceptron)]
 
 
 @pytest.mark.parametrize(("estimator", "y"), KERNELS_AND_DESCENTS, ids=names_of(KERNELS_AND_DESCENTS))
-def test_a_block_that_is_interrupted(estimator, y):
+def test_interrupted_partial_fit_is_all_or_nothing(estimator, y):
     one = clone(estimator).fit(X[:20], y[:20])
     if not hasattr(one, "partial_fit"):
         return
     done = copy.copy(one).partial_fit(X[20:], y[20:])
-    either = [state_of(one, X), state_of(done, X)]
-    onwards = [state_of(copy.copy(each).partial_fit(X, y), X) for each in (one, done)]
+    either = [visible_state(one, X), visible_state(done, X)]
+    onwards = [visible_state(copy.copy(each).partial_fit(X, y), X) for each in (one, done)]
     trial = copy.copy(one)
-    n = bytecodes_of(lambda: trial.partial_fit(X[20:], y[20:]))
+    n = count_bytecodes(lambda: trial.partial_fit(X[20:], y[20:]))
     for number in {*np.random.default_rng(n).choice(n, 30).tolist(), *range(n - 30, n)}:
         again = copy.copy(one)
         Interrupt(number)(lambda again=again: again.partial_fit(X[20:], y[20:]))
-        found = either.index(state_of(again, X))
-        assert state_of(again.partial_fit(X, y), X) == onwards[found]
+        found = either.index(visible_state(again, X))
+        assert visible_state(again.partial_fit(X, y), X) == onwards[found]
 
 
 COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda model: pickle.loads(pickle.dumps(model))}
@@ -211,24 +209,24 @@ COPIES = {"copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda model: 
 
 @each_estimator
 @pytest.mark.parametrize("copied", COPIES.values(), ids=list(COPIES))
-def test_copies_learn_apart(estimator, y, copied):
+def test_copies_are_independent(estimator, y, copied):
     for form in forms_for(estimator).values():
         one = clone(estimator).fit(form(X[:20]), y[:20])
         other = copied(one)
-        before = state_of(one, form(X))
-        assert state_of(other, form(X)) == before
-        _teach(other, form, y)
-        assert state_of(one, form(X)) == before
-        after = state_of(other, form(X))
-        _teach(one, form, y)
-        assert state_of(other, form(X)) == after
+        before = visible_state(one, form(X))
+        assert visible_state(other, form(X)) == before
+        _learn_more(other, form, y)
+        assert visible_state(one, form(X)) == before
+        after = visible_state(other, form(X))
+        _learn_more(one, form, y)
+        assert visible_state(other, form(X)) == after
         state = vars(one).get("random_state")
         assert not isinstance(state, np.random.RandomState) or state is not other.random_state
         assert not clone(one).__sklearn_is_fitted__()
 
 
-def _teach(estimator, form, y):
-    """In every way there is."""
+def _learn_more(estimator, form, y):
+    """Call every method that learns."""
     if hasattr(estimator, "partial_fit") and estimator.__class__.__name__ != "LinearClassifier":
         estimator.partial_fit(form(X[20:]), y[20:])
     if hasattr(estimator, "learn_one") and form is not FORMS["frames"]:
@@ -239,8 +237,8 @@ def _teach(estimator, form, y):
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=list(COPIES))
-def test_copies_of_one_that_learns_from_dicts(copied):
-    """New names are added to what the model knows in place."""
+def test_copies_of_a_model_of_dicts_are_independent(copied):
+    """The vocabulary of a model grows in place."""
     one = nk.Perceptron().learn_one({"a": 1.0}, "no").learn_one({"b": 1.0}, "yes")
     other = copied(one)
     other.learn_one({"c": 5.0, "a": 1.0}, "perhaps").learn_one({"a": 3.0}, "yes")
@@ -251,9 +249,11 @@ def test_copies_of_one_that_learns_from_dicts(copied):
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=list(COPIES))
-def test_copies_of_models_and_states(copied):
+def test_copies_of_models_and_states_are_independent(copied):
     def block(sky, label):
-        return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": Words.of([sky])})
+        return TableBlock(
+            "sky.csv", np.array([2]), np.array([label], object), {"sky": CategoricalColumn.from_cells([sky])}
+        )
 
     stream = StreamModel(Learner())
     stream.learn(block("sun", "stay"))
@@ -277,7 +277,7 @@ def test_copies_of_models_and_states(copied):
 @pytest.mark.parametrize(
     "estimator", [nk.Perceptron(max_iter=1), nk.KernelPerceptron("linear", max_iter=1), nk.LinearClassifier(max_iter=1)]
 )
-def test_the_warning_is_shown_at_the_call(estimator):
+def test_convergence_warning_points_to_the_call_of_fit(estimator):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         estimator.fit(X, LABELS)

@@ -1,4 +1,4 @@
-"""At home in scikit-learn: pipelines, searches, workers, callbacks, frames, pickles, pictures."""
+"""Perceptron with the rest of scikit-learn: pipelines, searches, workers, callbacks, data frames, pickles, plots."""
 
 import pickle
 import tracemalloc
@@ -55,7 +55,7 @@ def test_grid_search(iris):
 
 
 @ignore_limits
-def test_workers(iris):
+def test_joblib_workers(iris):
     model = nk.Perceptron(order="shuffled", random_state=0, max_iter=5)
     alone, together = (cross_val_score(model, *iris, cv=4, n_jobs=jobs) for jobs in (1, 2))
     assert alone.tolist() == together.tolist()
@@ -78,7 +78,7 @@ def test_clone():
     assert not hasattr(fresh, "classes_")
 
 
-def test_boundary():
+def test_decision_boundary_display():
     pytest.importorskip("matplotlib").use("Agg")
     X, y = integers(1, 30, 2, 2)
     model = nk.Perceptron(hypothesis="averaged").partial_fit(X, y)
@@ -90,7 +90,7 @@ def test_boundary():
 # -- data as it comes
 
 
-def test_frames():
+def test_data_frames():
     X, y = integers(2, 40, 3, 3)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = nk.Perceptron().partial_fit(frame, pd.Series(y))
@@ -106,7 +106,7 @@ def test_sparse_matrices_and_arrays(kind):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.float16, bool, ">f8", object])
-def test_other_types_of_numbers(dtype):
+def test_dtypes(dtype):
     X, y = integers(4, 40, 4, 3, low=0, high=1)
     assert_same(nk.Perceptron().partial_fit(X.astype(dtype), y), nk.Perceptron().partial_fit(X, y), X)
 
@@ -140,7 +140,7 @@ def test_rows_are_not_copied(form):
 @ignore_limits
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "pocket"])
 def test_memory_of_a_fit(hypothesis):
-    """Black box to the test above: nothing as large as the data is made while fitting 4 MB."""
+    """Fitting 4 MB of rows allocates nothing as large as they are."""
     X = np.random.default_rng(0).normal(size=(500, 1000))
     model, y = nk.Perceptron(hypothesis=hypothesis, max_iter=2), np.arange(500) % 2
     model.fit(X, y)  # whatever the first call costs
@@ -166,7 +166,7 @@ LABELS = {
 
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_labels_keep_their_types(labels):
-    """Rows at right angles, no intercept: right from the first look on."""
+    """Orthogonal rows without an intercept are classified correctly after one pass."""
     X, y = np.eye(3), [labels[i % len(labels)] for i in range(3)]
     online = nk.Perceptron(fit_intercept=False)
     for x, label in zip(X, y, strict=True):
@@ -185,7 +185,7 @@ def test_labels_keep_their_types(labels):
 @pytest.mark.parametrize("x", [{"a": 1.0}, [1.0, 2.0], np.zeros(3)], ids=["dict", "list", "array"])
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 def test_predict_one_before_the_first_example(x, hypothesis):
-    """It has no answer; or it has that of a tie, if the classes are known."""
+    """The answer is None or, if the classes are known, the label of a tie."""
     assert nk.Perceptron(hypothesis=hypothesis).predict_one(x) is None
     for ties, label in {"mistake": "yes", "positive": "yes", "negative": "no"}.items():
         model = nk.Perceptron(hypothesis=hypothesis, ties=ties, classes=["yes", "no"])
@@ -195,7 +195,7 @@ def test_predict_one_before_the_first_example(x, hypothesis):
         assert model.learn_one({"b": 1.0}, "yes").classes_.tolist() == ["no", "yes"]
 
 
-def test_predict_one_while_one_label_is_known():
+def test_predict_one_with_one_known_label():
     model = nk.Perceptron().learn_one([1.0, 0.0], "spam")
     assert model.predict_one([1.0, 0.0]) == "spam"
     assert model.predict_one([-5.0, 0.0]) is None  # not spam, whatever that will be called
@@ -205,7 +205,7 @@ def test_predict_one_while_one_label_is_known():
 
 
 @ignore_limits
-def test_the_warning_says_how_many_mistakes_the_last_pass_made():
+def test_convergence_warning_has_the_mistakes_of_the_last_pass():
     X, y = integers(5, 60, 3, 2)
     online = nk.Perceptron().partial_fit(X, y).partial_fit(X, y)
     before = online.ledger_.mistakes
@@ -230,11 +230,11 @@ def test_random_state(order):
     assert differ == (order in ("shuffled", "random"))
 
 
-def test_each_pass_is_shuffled_anew():
-    """Two rows that fight: a fixed order would repeat itself."""
+def test_each_pass_has_a_new_permutation():
+    """With two contradicting rows, a fixed order would repeat itself."""
     X, y = integers(7, 50, 4, 2)
     model = nk.Perceptron(order="shuffled", max_iter=8, random_state=0)
-    passes = Passes()
+    passes = PassRecorder()
     with pytest.warns(ConvergenceWarning):
         model.set_callbacks(passes).fit(X, y)
     assert len(set(np.diff([0, *passes.mistakes]))) > 1
@@ -250,8 +250,8 @@ def test_pickle(iris):
 # -- callbacks
 
 
-class Passes:
-    """Follow a fit: how many passes, and what the model could do after each."""
+class PassRecorder:
+    """A callback that records the passes of a fit, and the score of the model after each."""
 
     def __init__(self, stop_after=None):
         self.stop_after = stop_after
@@ -276,9 +276,9 @@ class Passes:
         self.torn_down = True
 
 
-def test_callbacks_follow_every_pass(iris):
+def test_callbacks_are_called_after_every_pass(iris):
     X, y = iris[0], iris[1] == 0
-    passes = Passes()
+    passes = PassRecorder()
     clf = nk.Perceptron().set_callbacks(passes).fit(X, y)
     assert len(passes.mistakes) == clf.n_iter_
     assert passes.begun == passes.ended == clf.n_iter_ + 1  # the passes, and the fit itself
@@ -289,10 +289,10 @@ def test_callbacks_follow_every_pass(iris):
     assert_same(clf, nk.Perceptron().fit(X, y), X)
 
 
-def test_a_callback_may_stop_the_fit():
-    """That is no failure to converge: no warning, which would be an error here."""
+def test_callback_can_stop_the_fit():
+    """A stopped fit gives no convergence warning, which would be an error here."""
     X, y = integers(8, 60, 3, 3)
-    stopped = nk.Perceptron(max_iter=100).set_callbacks(Passes(stop_after=4)).fit(X, y)
+    stopped = nk.Perceptron(max_iter=100).set_callbacks(PassRecorder(stop_after=4)).fit(X, y)
     assert (stopped.n_iter_, stopped.converged_) == (4, False)
     with pytest.warns(ConvergenceWarning):
         assert_same(stopped, nk.Perceptron(max_iter=4).fit(X, y), X)

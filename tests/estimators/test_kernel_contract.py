@@ -1,4 +1,4 @@
-"""scikit-learn's own contract for kernel perceptrons, and what they say of bad input."""
+"""scikit-learn's checks for kernel estimators, and messages for bad input."""
 
 import numpy as np
 import pytest
@@ -27,14 +27,14 @@ ESTIMATORS = [
 ]
 
 
-def not_for_kernel_matrices(estimator):
+def expected_failures_of_kernel_matrices(estimator):
     if estimator.kernel != "precomputed":
         return {}
     return {"check_estimators_nan_inf": "it reads rows of 3 columns after fitting a matrix of 10"}
 
 
 @quiet
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=not_for_kernel_matrices)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures_of_kernel_matrices)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -85,7 +85,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_says_what_to_do(name):
+def test_messages_for_bad_input(name):
     kernel, rows, error, message = BAD[name]
     clf = nk.KernelPerceptron(kernel)
     with pytest.raises(error, match=message):
@@ -133,7 +133,7 @@ def test_rejected_rows_change_nothing():
     np.testing.assert_array_equal(clf.support_, other.support_)
 
 
-def test_what_cannot_change_half_way():
+def test_parameters_that_cannot_change_between_blocks():
     clf = nk.KernelPerceptron().partial_fit(X, Y)
     with pytest.raises(DataError, match="cannot change once learning has begun"):
         clf.set_params(kernel="linear").partial_fit(X, Y)
@@ -149,8 +149,8 @@ def test_what_cannot_change_half_way():
         clf.learn_one({"a": 1.0}, 1)
 
 
-class Passes:
-    """A callback of scikit-learn's: what the model can do after each pass."""
+class PassRecorder:
+    """A callback that records the score of the model after each pass."""
 
     def __init__(self, stop_after=None):
         self.stop_after, self.right = stop_after, []
@@ -171,11 +171,11 @@ class Passes:
         pass
 
 
-def test_callbacks_follow_every_pass():
+def test_callbacks_are_called_after_every_pass():
     rows, codes = strategies.integers(3, 30, 3, 2)
     rows[:, 0] = np.arange(30)  # no two alike: a Gaussian separates them
     given = {"gamma": 1.0, "hypothesis": "last", "max_iter": 40}
-    seen, few = Passes(), Passes(stop_after=1)
+    seen, few = PassRecorder(), PassRecorder(stop_after=1)
     clf = nk.KernelPerceptron(**given).set_callbacks(seen).fit(rows, codes)
     assert (len(seen.right), seen.right[-1]) == (clf.n_iter_, 1.0)
     np.testing.assert_array_equal(clf.raw_dual_coef_, nk.KernelPerceptron(**given).fit(rows, codes).raw_dual_coef_)
@@ -183,7 +183,7 @@ def test_callbacks_follow_every_pass():
     assert (stopped.n_iter_, stopped.converged_) == (1, False)
 
 
-def test_before_anything_is_known():
+def test_predict_one_before_the_first_example():
     assert nk.KernelPerceptron().predict_one([1.0, 2.0]) is None
     assert nk.KernelPerceptron(classes=["no", "yes"]).predict_one([1.0, 2.0]) == "yes"
     with pytest.raises(AttributeError, match="no support_ before it has learned"):
@@ -192,14 +192,14 @@ def test_before_anything_is_known():
         nk.KernelPerceptron().partial_fit(X, Y).dual_coef_  # noqa: B018
 
 
-def test_it_says_when_it_did_not_converge():
+def test_convergence_warning():
     rows = np.zeros((2, 1))
     with pytest.warns(ConvergenceWarning, match="pass 7, the last that max_iter allows, still made 2 mistakes on 2"):
         nk.KernelPerceptron(max_iter=7).fit(rows, [0, 1])
     assert not nk.KernelPerceptron(max_iter=0.5).fit(rows, [0, 1]).converged_  # who asks for half a pass knows
 
 
-def test_files_say_what_they_need(tmp_path):
+def test_load_asks_for_a_custom_kernel(tmp_path):
     path = tmp_path / "m.nk"
     nk.KernelPerceptron(only_letters).partial_fit(["ab", "xy"], [0, 1]).save(path)
     with pytest.raises(ModelFileError, match=r"as kernel, 'only_letters'.*kernel=only_letters\)"):

@@ -1,4 +1,4 @@
-"""scikit-learn's own contract, for every loss and solver that go together."""
+"""scikit-learn's checks for linear estimators, for every valid pair of loss and solver."""
 
 import pytest
 from sklearn.utils.estimator_checks import (
@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import novikoff as nk
-from novikoff.descent.settings import SOLVERS
+from novikoff.descent.options import SOLVERS
 
 # The suite fits random labels in few passes; that such a fit says it did not converge is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -33,5 +33,5 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("check", [check_dataframe_column_names_consistency, check_param_validation])
 @pytest.mark.parametrize("estimator", [nk.LinearClassifier, nk.LinearRegressor])
-def test_checks_that_are_asked_for_apart(estimator, check):
+def test_checks_outside_the_common_suite(estimator, check):
     check(estimator.__name__, estimator())

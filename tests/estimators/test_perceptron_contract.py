@@ -1,4 +1,4 @@
-"""scikit-learn's own contract, for every rule and hypothesis."""
+"""scikit-learn's checks for Perceptron, for every rule and hypothesis."""
 
 import pytest
 from sklearn.utils.estimator_checks import (

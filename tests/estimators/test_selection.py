@@ -1,4 +1,4 @@
-"""nk.select: the textbook's protocol, step by step, with spies."""
+"""nk.select: which rows each step of the protocol uses, recorded by a stub estimator."""
 
 import sys
 import warnings
@@ -26,7 +26,7 @@ from novikoff.selection.choosing import Trial, ranking, size_of
 
 
 class Spy(ClassifierMixin, BaseEstimator):
-    """Errs on as many rows as it is told to, and writes down which rows it was shown. Rows are their own numbers."""
+    """A stub that makes a given number of errors, and records the rows that it is passed; a row holds its index."""
 
     calls: ClassVar[list[tuple[str, list[int]]]] = []
 
@@ -56,14 +56,14 @@ def calls():
     return Spy.calls
 
 
-def spied(start, n):
-    """Rows (number, label)."""
+def rows_with_labels(start, n):
+    """Return rows (index, label)."""
     y = np.arange(n) % 2
     return np.column_stack([np.arange(start, start + n), y]).astype(float), y
 
 
 def noisy_labels(seed=0, n=200):
-    """Two features that say something about the label, with a fifth of the labels wrong."""
+    """Return two informative features and labels of which a fifth are wrong."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     y = X[:, 0] + X[:, 1] > 0.0
@@ -73,8 +73,8 @@ def noisy_labels(seed=0, n=200):
 # -- the protocol
 
 
-def test_the_best_on_rows_it_has_seen_is_not_chosen():
-    """One neighbour knows all training rows by heart, wrong labels included; fifteen know better."""
+def test_training_error_does_not_decide():
+    """One nearest neighbour fits all training rows, wrong labels included; fifteen generalize better."""
     X, y = noisy_labels()
     found = nk.select(KNeighborsClassifier(), {"n_neighbors": [1, 15]}, X, y, validation=0.3)
     one, fifteen = found.trials
@@ -84,8 +84,8 @@ def test_the_best_on_rows_it_has_seen_is_not_chosen():
     assert found.best_error_ == fifteen.error
 
 
-def test_each_candidate_sees_its_part_and_the_winner_all(calls):
-    X, y = spied(0, 40)
+def test_candidates_see_training_rows_and_the_winner_all_rows(calls):
+    X, y = rows_with_labels(0, 40)
     found = nk.select(Spy(), {"wrong": [3, 0, 2]}, X, y, validation=0.25)
     fits = [rows for verb, rows in calls if verb == "fit"]
     assert [len(rows) for rows in fits] == [30, 30, 30, 40]
@@ -98,9 +98,9 @@ def test_each_candidate_sees_its_part_and_the_winner_all(calls):
 
 
 @pytest.mark.parametrize("protocol", [{"validation": 0.25}, {"cv": 4}])
-def test_test_rows_are_looked_at_once_and_last(protocol, calls):
-    X, y = spied(0, 40)
-    X_test, y_test = spied(1000, 20)
+def test_test_rows_are_used_once_and_last(protocol, calls):
+    X, y = rows_with_labels(0, 40)
+    X_test, y_test = rows_with_labels(1000, 20)
     found = nk.select(Spy(), {"wrong": [3, 2]}, X, y, test=(X_test, y_test), **protocol)
     touched = [place for place, (_, rows) in enumerate(calls) if max(rows) >= 1000]
     assert touched == [len(calls) - 1]
@@ -111,7 +111,7 @@ def test_test_rows_are_looked_at_once_and_last(protocol, calls):
 
 
 def test_without_test_rows_there_is_no_test_error():
-    found = nk.select(Spy(), {"wrong": [0]}, *spied(0, 40))
+    found = nk.select(Spy(), {"wrong": [0]}, *rows_with_labels(0, 40))
     assert found.test_error_ is None
     assert "test" not in str(found)
 
@@ -137,7 +137,7 @@ def test_grid_search_finds_the_same(cv):
     np.testing.assert_array_equal(found.best_estimator_.coef_, search.best_estimator_.coef_)
 
 
-def test_splits_of_ones_own():
+def test_custom_splits():
     X, y = noisy_labels()
     splits = [(np.arange(100), np.arange(100, 200)), (np.arange(100, 200), np.arange(100))]
     grid = {"n_neighbors": [1, 5, 25]}
@@ -157,7 +157,7 @@ def test_regressors_are_chosen_by_squared_error():
     assert found.test_error_ == pytest.approx(np.mean((search.predict(X) - y) ** 2))
 
 
-def test_an_error_of_ones_own():
+def test_custom_error():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 5)), rng.normal(size=60)
     worst = nk.select(Ridge(), {"alpha": [1e-3, 1e3]}, X, y, error=lambda true, found: -np.mean((true - found) ** 2))
@@ -182,8 +182,8 @@ def test_pipelines():
 # -- ties, determinism, trouble
 
 
-def test_of_equals_the_smaller_and_then_the_first_is_taken():
-    X, y = spied(0, 40)
+def test_ties_go_to_the_smaller_model_then_to_the_first():
+    X, y = rows_with_labels(0, 40)
     grid = [
         {"wrong": [1], "weights": [1]},
         {"wrong": [0], "weights": [500]},
@@ -196,7 +196,7 @@ def test_of_equals_the_smaller_and_then_the_first_is_taken():
     assert ranking([Trial({}, 0.5, size=9), Trial({}, trouble="bad"), Trial({}, 0.5, size=9)]) == [0, 2, 1]
 
 
-def test_size_counts_arrays_and_passes_over_code():
+def test_size_counts_arrays_only():
     model = nk.LinearRegressor(losses.Custom(lambda s, y: (s - y) ** 2, lambda s, y: 2.0 * (s - y)), "gd")
     model.fit(np.eye(3), [1.0, 2.0, 3.0])
     assert size_of(model) == 4 * 8
@@ -204,7 +204,7 @@ def test_size_counts_arrays_and_passes_over_code():
 
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
-def test_jobs_change_nothing(n_jobs):
+def test_results_do_not_depend_on_n_jobs(n_jobs):
     X, y = noisy_labels(1)
     grid = {"loss": ["hinge", "logistic"], "alpha": [1e-3, 1e-1], "average": [True, False]}
     model = nk.LinearClassifier(max_iter=4, tol=None)
@@ -217,7 +217,7 @@ def test_jobs_change_nothing(n_jobs):
     assert outcome(n_jobs) == outcome(None)
 
 
-def test_the_seed_decides_the_split_and_what_has_no_seed():
+def test_seed_of_the_split_and_of_unseeded_estimators():
     X, y = noisy_labels(2)
     grid = {"max_features": [1], "splitter": ["random"]}
 
@@ -230,25 +230,25 @@ def test_the_seed_decides_the_split_and_what_has_no_seed():
     assert fixed.best_estimator_.random_state == 5
 
 
-def test_a_candidate_that_fails_is_reported_and_not_chosen():
-    found = nk.select(Spy(), {"fails": [True, False]}, *spied(0, 40))
+def test_failing_candidate_is_reported_and_not_chosen():
+    found = nk.select(Spy(), {"fails": [True, False]}, *rows_with_labels(0, 40))
     assert found.best_params_ == {"fails": False}
     assert found.trials[0].trouble == "told to fail"
     assert np.isnan(found.trials[0].error)
     assert found.results_["trouble"].tolist() == ["", "told to fail"]
 
 
-def test_a_descent_that_diverges_is_such_a_candidate():
-    X, y = spied(0, 40)
+def test_diverging_descent_is_a_failing_candidate():
+    X, y = rows_with_labels(0, 40)
     model = nk.LinearRegressor(solver="sgd", learning_rate="constant", max_iter=20, tol=None)
     found = nk.select(model, {"eta0": [1e-4, 1e6]}, X, y.astype(float))
     assert found.best_params_ == {"eta0": 1e-4}
     assert "eta0=1e+06 is too long a step" in found.trials[1].trouble
 
 
-def test_if_all_fail_the_first_says_why():
+def test_if_all_candidates_fail_the_first_error_is_raised():
     with pytest.raises(DataError, match=r"No candidate could be tried\. The first, fails=True, wrong=1: told to fail"):
-        nk.select(Spy(), {"wrong": [1, 2], "fails": [True]}, *spied(0, 40))
+        nk.select(Spy(), {"wrong": [1, 2], "fails": [True]}, *rows_with_labels(0, 40))
 
 
 @pytest.mark.parametrize(
@@ -259,19 +259,19 @@ def test_if_all_fail_the_first_says_why():
         ({"test": np.zeros((3, 2))}, r"must be a pair, \(X, y\)"),
     ],
 )
-def test_unclear_protocols(given, message, calls):
+def test_contradictory_arguments(given, message, calls):
     with pytest.raises(DataError, match=message):
-        nk.select(Spy(), {"wrong": [0]}, *spied(0, 40), **given)
+        nk.select(Spy(), {"wrong": [0]}, *rows_with_labels(0, 40), **given)
     assert not calls
 
 
 def test_an_empty_grid():
     with pytest.raises(DataError, match="nothing to choose from"):
-        nk.select(Spy(), [], *spied(0, 40))
+        nk.select(Spy(), [], *rows_with_labels(0, 40))
 
 
-def test_a_class_with_one_row_is_held_out_or_not():
-    X, y = spied(0, 40)
+def test_class_with_one_row():
+    X, y = rows_with_labels(0, 40)
     y[7] = 5
     assert len(nk.select(Spy(), {"wrong": [0]}, X, y).trials) == 1
 
@@ -279,8 +279,8 @@ def test_a_class_with_one_row_is_held_out_or_not():
 # -- the table
 
 
-def test_results_are_a_table_the_best_first():
-    found = nk.select(Spy(), {"wrong": [3, 0, 2]}, *spied(0, 50), test=spied(0, 50))
+def test_results_are_sorted_by_error():
+    found = nk.select(Spy(), {"wrong": [3, 0, 2]}, *rows_with_labels(0, 50), test=rows_with_labels(0, 50))
     table = found.results_
     assert isinstance(table, pd.DataFrame)
     assert table["wrong"].tolist() == [0, 2, 3]
@@ -290,21 +290,21 @@ def test_results_are_a_table_the_best_first():
     assert " ".join(str(found).split()) == "Selection candidates 3 best wrong=0 validation 0 ± 0 test 0"
 
 
-def test_without_pandas_it_is_a_dict(monkeypatch):
-    found = nk.select(Spy(), {"wrong": [3, 0]}, *spied(0, 50))
+def test_results_without_pandas_are_a_dict(monkeypatch):
+    found = nk.select(Spy(), {"wrong": [3, 0]}, *rows_with_labels(0, 50))
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert found.results_["wrong"] == [0, 3]
     assert found.results_["error"] == [0.0, 0.3]
 
 
-def test_each_candidate_is_told(capsys):
-    nk.select(Spy(), [{"wrong": [3]}, {"fails": [True]}], *spied(0, 50), verbose=1)
+def test_verbose_prints_each_candidate(capsys):
+    nk.select(Spy(), [{"wrong": [3]}, {"fails": [True]}], *rows_with_labels(0, 50), verbose=1)
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("[1/2] wrong=3: error 0.3, ")
     assert second == "[2/2] fails=True: told to fail"
 
 
-def test_what_could_not_be_tried_is_told():
+def test_failed_trials_are_in_the_table():
     X, y = noisy_labels(0)
     found = nk.select(nk.LinearClassifier(solver="newton"), {"loss": ["hinge", "squared"]}, X, y)
     assert "left out" in repr(found)
@@ -312,13 +312,13 @@ def test_what_could_not_be_tried_is_told():
     assert [trial.converged for trial in found.trials] == [False, True]
 
 
-def test_no_jobs_at_all_is_an_error():
+def test_n_jobs_of_zero_is_an_error():
     X, y = noisy_labels(0)
     with pytest.raises(DataError, match="n_jobs must be"):
         nk.select(nk.LinearClassifier(), {"alpha": [1e-3]}, X, y, n_jobs=0)
 
 
-def test_who_has_run_out_of_passes_is_told_of_every_kind():
+def test_convergence_is_reported_for_all_kinds_of_estimators():
     X, y = load_digits(return_X_y=True)
     piped = make_pipeline(StandardScaler(), LogisticRegression())
     for model, name in ((piped, "logisticregression__max_iter"), (LogisticRegression(), "max_iter")):
@@ -337,7 +337,7 @@ def test_who_has_run_out_of_passes_is_told_of_every_kind():
         (lambda X, y: (X[:0], y[:0]), "There are no rows to test on"),
     ],
 )
-def test_a_bad_test_set_is_found_before_the_work(test, message):
+def test_bad_test_set_is_rejected_before_fitting(test, message):
     X, y = load_digits(return_X_y=True)
 
     class Never(nk.Perceptron):
@@ -348,7 +348,7 @@ def test_a_bad_test_set_is_found_before_the_work(test, message):
         nk.select(Never(), {"rule": ["perceptron"]}, X, y, test=test(X, y))
 
 
-def test_what_may_be_a_test_set():
+def test_valid_test_sets():
     X, y = load_iris(return_X_y=True, as_frame=True)
     chosen = make_pipeline(ColumnTransformer([("some", "passthrough", list(X.columns[:2]))]), nk.Perceptron(max_iter=5))
     with warnings.catch_warnings():
@@ -361,7 +361,7 @@ def test_what_may_be_a_test_set():
         assert found.test_error_ < 0.2
 
 
-def test_trees_and_passes_without_a_goal_have_not_run_out():
+def test_convergence_of_trees_and_of_tol_none():
     X, y = load_iris(return_X_y=True)
     for model in (HistGradientBoostingClassifier(max_iter=3), SGDClassifier(tol=None, max_iter=5)):
         assert nk.select(model, {"random_state": [0]}, X, y).trials[0].converged

@@ -1,4 +1,4 @@
-"""Models for other programs: JSON is scored here by hand, ONNX by its own runtime; both answer as novikoff does."""
+"""Exports predict as novikoff does: JSON scored by hand here, ONNX by its own runtime."""
 
 import json
 import math
@@ -21,7 +21,7 @@ HYPOTHESES = ["last", "averaged", "pocket"]
 
 
 def features(row, facts):
-    """The features of a row and their values."""
+    """Return the features of a row and their values."""
     if facts["features"] != "table":
         return dict(row)
     found, texts = {}, Counter()
@@ -75,7 +75,7 @@ def label_by_hand(row, facts):
 
 
 def table(folder, n=400, words=True, labels=("go", "stay"), seed=0, missing=0.1):
-    """A table as a file, and its rows as dicts."""
+    """Write a table to a file, and return its rows as dicts."""
     rng = np.random.default_rng(seed)
     rows = []
     for _ in range(n):
@@ -98,13 +98,13 @@ def table(folder, n=400, words=True, labels=("go", "stay"), seed=0, missing=0.1)
     return path, rows
 
 
-def learned(path, hypothesis="averaged", **options):
+def learn(path, hypothesis="averaged", **options):
     reading = {name: options.pop(name) for name in ("types", "format") if name in options}
     return nk.learn(nk.open_stream(path, **reading), hypothesis=hypothesis, **options)
 
 
-def answers(model, path, **options):
-    """Scores and labels by novikoff, of all rows."""
+def predictions(model, path, **options):
+    """Return scores and labels of all rows by novikoff."""
     blocks = list(nk.open_stream(path, **options))
     scores = np.concatenate([model.model.scores(model.rows_of(block)) for block in blocks])
     return scores, np.concatenate([model.predict(block) for block in blocks]).tolist()
@@ -119,9 +119,9 @@ LABELS = [("go", "stay"), (1, -1), ("a", "b", "c"), (0, 1, 2, 3)]
 @pytest.mark.parametrize("labels", LABELS)
 def test_json_of_tables(hypothesis, labels, tmp_path):
     path, rows = table(tmp_path, labels=labels)
-    model = learned(path, hypothesis)
+    model = learn(path, hypothesis)
     facts = json.loads(to_json(model))
-    scores, told = answers(model, path)
+    scores, told = predictions(model, path)
     by_hand = np.array([scores_by_hand(row, facts) for row in rows])
     np.testing.assert_allclose(by_hand, scores.reshape(len(rows), -1), rtol=1e-9, atol=1e-9)
     assert [label_by_hand(row, facts) for row in rows] == told
@@ -138,10 +138,10 @@ def test_json_of_texts(tmp_path):
     lines = [f'"{text}",{n % 7},{label}' for n, (text, label) in enumerate(zip(texts, labels, strict=True))]
     path.write_text("sms,length,label\n" + "\n".join(lines) + "\n")
     how = {"types": {"sms": "text"}}
-    model = learned(path, **how)
+    model = learn(path, **how)
     facts = json.loads(to_json(model))
     rows = [{"sms": text.strip() or None, "length": n % 7} for n, text in enumerate(texts)]
-    scores, told = answers(model, path, **how)
+    scores, told = predictions(model, path, **how)
     np.testing.assert_allclose([scores_by_hand(row, facts)[0] for row in rows], scores, rtol=1e-9, atol=1e-9)
     assert [label_by_hand(row, facts) for row in rows] == told
 
@@ -163,20 +163,20 @@ def test_json_of_arrays_dicts_and_svmlight(ties, tmp_path):
     assert facts["features"] == "names"
     assert [label_by_hand(row, facts) for row in rows] == [model.predict_one(row) for row in rows]
     path = svmlight(tmp_path, X, np.where(y == "p", 1, -1))
-    model = learned(path, ties=ties)
+    model = learn(path, ties=ties)
     facts = json.loads(to_json(model))
     rows = [{str(j + 1): value for j, value in enumerate(row)} for row in X.tolist()]
     assert facts["classes"] == [-1, 1]
-    assert [label_by_hand(row, facts) for row in rows] == answers(model, path)[1]
+    assert [label_by_hand(row, facts) for row in rows] == predictions(model, path)[1]
 
 
 def test_json_of_vw(tmp_path):
     path = tmp_path / "ads.vw"
     path.write_text("1 |user old:0.5 |ad shoes price:3\n-1 | shoes shoes\n1 |ad price:4\n-1 |user old\n" * 5)
-    model = learned(path)
+    model = learn(path)
     facts = json.loads(to_json(model))
     rows = [row for block in nk.open_stream(path) for row in block.dicts()]
-    scores, told = answers(model, path)
+    scores, told = predictions(model, path)
     np.testing.assert_allclose([scores_by_hand(row, facts)[0] for row in rows], scores, rtol=1e-9, atol=1e-9)
     assert [label_by_hand(row, facts) for row in rows] == told
     assert "hash_bits" not in facts
@@ -184,9 +184,9 @@ def test_json_of_vw(tmp_path):
         to_onnx(model)
 
 
-def test_shared_weights_are_told_of(tmp_path):
+def test_shared_weights_are_reported(tmp_path):
     path, _ = table(tmp_path)
-    model = learned(path, hash_bits=2)
+    model = learn(path, hash_bits=2)
     assert json.loads(to_json(model))["hash_bits"] == 2
     with pytest.raises(ModelFileError, match="--hash-bits"):
         to_onnx(model)
@@ -228,8 +228,8 @@ def test_onnx_of_arrays(hypothesis, ties, classes):
 
 @pytest.mark.parametrize("ties", ["mistake", "negative"])
 @pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"], [0.5, 1.5], [False, True]])
-def test_onnx_of_ties(ties, labels):
-    """With no weights at all every score is a tie."""
+def test_onnx_decides_ties_alike(ties, labels):
+    """With zero weights every score is a tie."""
     model = nk.Perceptron(ties=ties, classes=labels)
     model.learn_one([1.0, 2.0], labels[0]).learn_one([-1.0, -2.0], labels[0])
     state = model._model.state
@@ -252,9 +252,9 @@ def test_onnx_of_data_frames():
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 def test_onnx_of_tables_of_numbers(hypothesis, labels, missing, scale, tmp_path):
     path, rows = table(tmp_path, words=False, labels=labels, missing=missing)
-    model = learned(path, hypothesis, scale=scale)
+    model = learn(path, hypothesis, scale=scale)
     X = np.array([[np.nan if cell is None else cell for cell in row.values()] for row in rows])
-    scores, told = answers(model, path)
+    scores, told = predictions(model, path)
     found, label = run_onnx(model, {"X": X})
     np.testing.assert_allclose(found, scores, rtol=1e-9, atol=1e-9)
     assert label == told
@@ -264,9 +264,9 @@ def test_onnx_of_tables_of_numbers(hypothesis, labels, missing, scale, tmp_path)
 @pytest.mark.parametrize("labels", LABELS)
 def test_onnx_of_tables_with_words(labels, tmp_path):
     path, rows = table(tmp_path, labels=labels)
-    model = learned(path)
+    model = learn(path)
     new = [{"age": 30.0, "height": None, "same": 5.0, "sky": "snow"}]
-    scores, told = answers(model, path)
+    scores, told = predictions(model, path)
     inputs = {
         name: np.array([[np.nan if row[name] is None else row[name]] for row in rows + new])
         for name in ("age", "height", "same")
@@ -282,8 +282,8 @@ def test_onnx_of_tables_with_words(labels, tmp_path):
 def test_onnx_of_svmlight(tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.5)
-    model = learned(path := svmlight(tmp_path, X, np.where(X[:, 0] > X[:, 1], 1, -1)))
-    scores, told = answers(model, path)
+    model = learn(path := svmlight(tmp_path, X, np.where(X[:, 0] > X[:, 1], 1, -1)))
+    scores, told = predictions(model, path)
     found, label = run_onnx(model, {"X": np.hstack([np.zeros((50, 1)), X])})  # index 0 is there, and empty
     np.testing.assert_allclose(found, scores, rtol=0, atol=1e-9)
     assert label == told
@@ -297,26 +297,26 @@ def test_onnx_of_one_class():
 # -- what cannot be exported
 
 
-def test_voted_is_refused():
+def test_voted_perceptron_cannot_be_exported():
     model = nk.Perceptron(hypothesis="voted").partial_fit([[1.0], [-1.0]], [0, 1])
     for export in (to_json, to_onnx):
         with pytest.raises(ModelFileError, match="averaged"):
             export(model)
 
 
-def test_names_and_texts_are_refused_by_onnx(tmp_path):
+def test_named_features_and_text_cannot_be_exported_to_onnx(tmp_path):
     with pytest.raises(ModelFileError, match="JSON"):
         to_onnx(nk.Perceptron().learn_one({"a": 1}, "x").learn_one({"b": 1}, "y"))
     path = tmp_path / "sms.csv"
     path.write_text("sms,label\ncall now,spam\nlunch at one,ham\n")
     with pytest.raises(ModelFileError, match="text"):
-        to_onnx(learned(path, types={"sms": "text"}))
+        to_onnx(learn(path, types={"sms": "text"}))
     path.write_text(f"sky,label\n{'x' * 200},spam\n{'y' * 200},ham\n")
     with pytest.raises(ModelFileError, match="too long"):
-        to_onnx(learned(path, types={"sky": "word"}))
+        to_onnx(learn(path, types={"sky": "word"}))
 
 
-def test_nothing_learned_is_refused():
+def test_model_that_has_learned_nothing_cannot_be_exported():
     with pytest.raises(ModelFileError, match="learned"):
         to_json(nk.Perceptron())
     with pytest.raises(ModelFileError, match="nothing"):
@@ -341,11 +341,11 @@ def run(*arguments, code=0):
 def test_command(tmp_path):
     onnx = pytest.importorskip("onnx")
     path, rows = table(tmp_path)
-    model = learned(path)
+    model = learn(path)
     model.save(tmp_path / "m.nk")
     run("export", tmp_path / "m.nk", "-o", tmp_path / "coef.json")
     facts = json.loads((tmp_path / "coef.json").read_text())
-    assert [label_by_hand(row, facts) for row in rows] == answers(model, path)[1]
+    assert [label_by_hand(row, facts) for row in rows] == predictions(model, path)[1]
     assert json.loads(run("export", tmp_path / "m.nk", "-o", "-", "--to", "json").stdout) == facts
     run("export", tmp_path / "m.nk", "-o", tmp_path / "m.onnx")
     onnx.checker.check_model(onnx.load(tmp_path / "m.onnx"))
@@ -359,7 +359,7 @@ def test_wrong_calls(tmp_path):
     assert not (tmp_path / "c.json").exists()
 
 
-def test_help_has_an_example_that_is_right():
+def test_example_in_the_help_is_right():
     said = run("export", "--help").output
     facts = json.loads(said[said.index("{") : said.index("A row with age")])
     assert scores_by_hand({"age": 50, "sky": "rain"}, facts) == [3.75]

@@ -1,4 +1,4 @@
-"""Certificates and bounds on rows of every kind: what is true verifies, what is forged does not."""
+"""Certificates and bounds on rows of every kind: true ones verify, forged ones do not."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ VALUES = np.array([1.0, -1.0, 0.1, 1 / 3, 3.0, 1e19, -1e19, 1e-19, 0.0, -0.0, 5e
 
 
 def attack(rng: np.random.Generator) -> int:
-    """Play one round."""
+    """Run one round."""
     tried = 0
     for _ in range(8):
-        X, dense = _rows(rng)
-        y = _labels(rng, dense)
+        X, dense = _random_rows(rng)
+        y = _random_labels(rng, dense)
         tried += _attack_proofs(rng, X, dense, y)
     return tried
 
 
-def _rows(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
-    """Rows of some form, often sparse with cells that occur twice, and what they mean."""
+def _random_rows(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
+    """Random rows, often sparse with cells that are stored twice, and the same numbers as a dense array."""
     n, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
     kind = rng.integers(4)
     if kind == 0:
@@ -48,7 +48,7 @@ def _rows(rng: np.random.Generator) -> tuple[Any, np.ndarray]:
     return (X if rng.integers(2) else X.tocsc()), dense.astype(float)
 
 
-def _labels(rng: np.random.Generator, dense: np.ndarray) -> np.ndarray:
+def _random_labels(rng: np.random.Generator, dense: np.ndarray) -> np.ndarray:
     if rng.integers(2):
         return rng.choice([-1, 1], len(dense))
     scores = dense / (np.abs(dense).max() or 1.0) @ rng.standard_normal(dense.shape[1])
@@ -63,7 +63,7 @@ def _attack_proofs(rng: np.random.Generator, X: Any, dense: np.ndarray, y: np.nd
     for proof in (certificate, bound, fewest):
         proof.verify(X, y)
         proof.verify(dense, y)
-    forged = _false_claims(rng, certificate, dense) + _false_bounds(bound)
+    forged = _forge_certificates(rng, certificate, dense) + _forge_bounds(bound)
     forged += [replace(fewest, lower=fewest.upper + 1), replace(fewest, upper=fewest.upper + 1)]
     for claim in forged:
         for form in (X, dense):
@@ -75,8 +75,8 @@ def _attack_proofs(rng: np.random.Generator, X: Any, dense: np.ndarray, y: np.nd
     return 6 + 2 * len(forged)
 
 
-def _false_claims(rng: np.random.Generator, proof: Any, dense: np.ndarray) -> list[Any]:
-    """Certificates of the other verdict, and changes that cannot be true."""
+def _forge_certificates(rng: np.random.Generator, proof: Any, dense: np.ndarray) -> list[Any]:
+    """Certificates with the opposite verdict, and changes that make a certificate false."""
     if not proof:
         w = rng.standard_normal(dense.shape[1] + 1) * 10.0 ** rng.integers(-20, 20, dense.shape[1] + 1)
         w[-1] *= proof.question.fit_intercept
@@ -106,11 +106,11 @@ def _false_claims(rng: np.random.Generator, proof: Any, dense: np.ndarray) -> li
 
 
 def _is_tiny(proof: Any) -> bool:
-    """Whether doubles are too coarse for the changes above."""
+    """Whether the margin is so small that the changes above could be rounded away."""
     return not float(proof.margin_lower) > 1e-300
 
 
-def _false_bounds(bound: Any) -> list[Any]:
+def _forge_bounds(bound: Any) -> list[Any]:
     found = []
     for candidate in bound.candidates.values():
         changes: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""Copies of estimators that learn, fail and are interrupted: what one does, the other never sees."""
+"""Copies of estimators that learn, fail and are interrupted: no call on one changes the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import novikoff as nk
-from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.bytecode_interrupts import Interrupt, count_bytecodes
 
 COPIES: list[Callable[[Any], Any]] = [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))]
 
@@ -25,9 +25,9 @@ def attack(rng: np.random.Generator) -> int:
 
 
 def _round(rng: np.random.Generator) -> int:
-    estimator, is_regression = _estimator(rng)
-    form: Callable[[np.ndarray], Any] = [np.array, sp.csr_array, _named][rng.integers(3 if not is_regression else 2)]
-    if form is _named and not isinstance(estimator, nk.Perceptron):
+    estimator, is_regression = _draw_estimator(rng)
+    form: Callable[[np.ndarray], Any] = [np.array, sp.csr_array, _as_dicts][rng.integers(3 if not is_regression else 2)]
+    if form is _as_dicts and not isinstance(estimator, nk.Perceptron):
         form = np.array
     X = rng.integers(-4, 5, (24, 3)).astype(float)
     y = X @ [1.0, -2.0, 0.5] if is_regression else np.array(["a", "b", "c"])[rng.permutation(np.arange(24) % 3)]
@@ -35,7 +35,7 @@ def _round(rng: np.random.Generator) -> int:
     other = COPIES[rng.integers(3)](one)
     for _ in range(4):
         actor, witness = (one, other) if rng.random() < 0.5 else (other, one)
-        before, own = _seen(witness, form(X)), _seen(actor, form(X))
+        before, unchanged = _visible_state(witness, form(X)), _visible_state(actor, form(X))
         verbs = ["fit", "partial_fit"] if hasattr(actor, "partial_fit") else ["fit"]
         act = getattr(actor, str(rng.choice(verbs)))
         match rng.integers(3):
@@ -44,33 +44,33 @@ def _round(rng: np.random.Generator) -> int:
             case 1:
                 bad = X[6:].copy()
                 bad[rng.integers(18), rng.integers(3)] = rng.choice([np.nan, np.inf])
-                _refused(act, form(bad), y[6:])
-                assert _seen(actor, form(X)) == own
+                _require_rejection(act, form(bad), y[6:])
+                assert _visible_state(actor, form(X)) == unchanged
             case 2:
                 verb = "fit" if isinstance(actor, nk.Perceptron) else act.__name__
-                _interrupted(rng, actor, verb, form(X[6:]), y[6:], form(X))
-        assert _seen(witness, form(X)) == before
+                _interrupt(rng, actor, verb, form(X[6:]), y[6:], form(X))
+        assert _visible_state(witness, form(X)) == before
     return 4
 
 
-def _interrupted(rng: np.random.Generator, actor: Any, verb: str, X: Any, y: Any, asked: Any) -> None:
+def _interrupt(rng: np.random.Generator, actor: Any, verb: str, X: Any, y: Any, queries: Any) -> None:
     done, trial = copy.deepcopy(actor), copy.deepcopy(actor)
     getattr(done, verb)(X, y)
-    either = [_seen(actor, asked), _seen(done, asked)]
-    n = bytecodes_of(lambda: getattr(trial, verb)(X, y))
+    either = [_visible_state(actor, queries), _visible_state(done, queries)]
+    n = count_bytecodes(lambda: getattr(trial, verb)(X, y))
     Interrupt(int(rng.integers(n)))(lambda: getattr(actor, verb)(X, y))
-    assert _seen(actor, asked) in either
+    assert _visible_state(actor, queries) in either
 
 
-def _refused(act: Callable[..., object], *data: Any) -> None:
+def _require_rejection(act: Callable[..., object], *data: Any) -> None:
     try:
         act(*data)
     except ValueError:
         return
-    raise AssertionError("It has learned from what is no number.")
+    raise AssertionError("It has learned from NaN or infinity.")
 
 
-def _estimator(rng: np.random.Generator) -> tuple[Any, bool]:
+def _draw_estimator(rng: np.random.Generator) -> tuple[Any, bool]:
     seed = int(rng.integers(100))
     makers: list[Callable[[], Any]] = [
         lambda: nk.Perceptron(
@@ -95,12 +95,12 @@ def _estimator(rng: np.random.Generator) -> tuple[Any, bool]:
     return makers[at](), at >= 4
 
 
-def _named(rows: np.ndarray) -> list[dict[str, float]]:
+def _as_dicts(rows: np.ndarray) -> list[dict[str, float]]:
     return [dict(zip("abc", row, strict=True)) for row in rows.tolist()]
 
 
-def _seen(estimator: Any, X: Any) -> str:
-    """What can be seen of an estimator."""
+def _visible_state(estimator: Any, X: Any) -> str:
+    """Return the attributes and predictions of an estimator as text."""
     names = (
         "coef_",
         "intercept_",
@@ -114,5 +114,5 @@ def _seen(estimator: Any, X: Any) -> str:
         "ledger_",
     )
     found = {name: getattr(estimator, name, None) for name in names}
-    found["says"] = estimator.predict(X)
+    found["predictions"] = estimator.predict(X)
     return "".join(f"{name} {np.asarray(value).tolist()}\n" for name, value in found.items())

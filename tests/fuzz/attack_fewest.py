@@ -1,4 +1,4 @@
-"""fewest_errors on small whole numbers in any unit, against all half-spaces that matter, and checked exactly."""
+"""fewest_errors on small integers in any unit: bounds do not depend on the unit, and verify."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def attack(rng: np.random.Generator) -> int:
         n, d = int(rng.integers(2, 12)), int(rng.integers(1, 4))
         X, y = rng.integers(-3, 4, (n, d)).astype(float), np.append([0, 1], rng.integers(0, 2, n - 2))
         fit_intercept = bool(rng.random() < 0.5)
-        plain = nk.fewest_errors(X, y, fit_intercept=fit_intercept, time_limit=30)
-        plain.verify(X, y)
-        assert plain.is_exact
+        expected = nk.fewest_errors(X, y, fit_intercept=fit_intercept, time_limit=30)
+        expected.verify(X, y)
+        assert expected.is_exact
         for _ in range(3):
             factors = _factors(rng, n, d, fit_intercept)
             Z = X * factors
@@ -24,8 +24,8 @@ def attack(rng: np.random.Generator) -> int:
                 sp.csr_array(Z) if rng.random() < 0.5 else Z, y, fit_intercept=fit_intercept, time_limit=30
             )
             found.verify(Z, y)
-            assert (found.lower, found.upper) == (plain.lower, plain.upper), (X, y, factors, fit_intercept)
-        _any_unit(rng, X, y, fit_intercept)
+            assert (found.lower, found.upper) == (expected.lower, expected.upper), (X, y, factors, fit_intercept)
+        _verify_in_any_unit(rng, X, y, fit_intercept)
     return 40
 
 
@@ -37,7 +37,7 @@ def _factors(rng: np.random.Generator, n: int, d: int, fit_intercept: bool) -> n
     return np.ldexp(1.0, rng.integers(-reach, reach // 2, d)) * np.ldexp(1.0, rng.integers(-reach, reach // 2, (n, 1)))
 
 
-def _any_unit(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, fit_intercept: bool) -> None:
+def _verify_in_any_unit(rng: np.random.Generator, X: np.ndarray, y: np.ndarray, fit_intercept: bool) -> None:
     """Factors that round: the bounds need not be those of X, but they must be proved."""
     Z = X * 10.0 ** rng.integers(-300, 140, (len(X), 1) if rng.random() < 0.5 else X.shape[1])
     nk.fewest_errors(Z, y, fit_intercept=fit_intercept, time_limit=30).verify(Z, y)

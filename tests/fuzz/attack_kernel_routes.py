@@ -1,4 +1,4 @@
-"""certify in feature spaces with exact values: what comes back is proved, and as near to the best as was asked for."""
+"""certify in feature spaces with exact values: results verify, and are within the tolerance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ROUNDING = 2.0**-51  # both bounds are rounded to doubles
 
 
 def attack(rng: np.random.Generator) -> int:
-    """Thirty problems of whole numbers, many of them with thin margins."""
+    """Run thirty problems of integers, many of them with small margins."""
     for _ in range(30):
         n, d = int(rng.integers(2, 25)), int(rng.integers(1, 5))
         X = rng.integers(-5, 6, (n, d)).astype(float)
@@ -21,7 +21,7 @@ def attack(rng: np.random.Generator) -> int:
         y = rng.integers(0, 2, n) if rng.random() < 0.5 else (X @ rng.standard_normal(d) > 0.0).astype(int)
         y[0], y[-1] = 0, 1
         tol = float(rng.choice([0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1]))
-        given, data = _kernel(rng, X)
+        given, data = _choose_kernel(rng, X)
         found = nk.certify(data, y, tol=tol, **given)
         found.verify(data, y)
         if found:
@@ -30,8 +30,8 @@ def attack(rng: np.random.Generator) -> int:
     return 30
 
 
-def _kernel(rng: np.random.Generator, X: np.ndarray) -> tuple[dict[str, object], np.ndarray]:
-    """A kernel that is exact for these rows, and what certify is to be given."""
+def _choose_kernel(rng: np.random.Generator, X: np.ndarray) -> tuple[dict[str, object], np.ndarray]:
+    """A kernel that is exact for these rows, and the data to pass to certify."""
     name = str(rng.choice(["linear", "poly", "precomputed"]))
     if name == "precomputed":
         return {"kernel": name}, X @ X.T + 1.0

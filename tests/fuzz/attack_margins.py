@@ -13,7 +13,7 @@ _ROWS = 200
 
 
 def attack(rng: np.random.Generator) -> int:
-    """Rows on a plane but for their last bits, of any scale, dense and sparse, with and without an intercept."""
+    """Run rows on a plane up to their last bits, of any scale, dense and sparse, with and without an intercept."""
     d = int(rng.integers(2, 8))
     scale = int(rng.integers(0, 60))
     w = rng.normal(size=d) * 2.0 ** rng.integers(-scale, scale + 1, d)

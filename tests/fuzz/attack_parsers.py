@@ -1,4 +1,4 @@
-"""Text in every format, mutated and cut into chunks of any size, against literal readers."""
+"""Attack the readers of text: mutated files of every format, in chunks of any size, against literal readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VALID = {
     "tsv": b'1\tred\t2\n3\t green \t-4.5\nNA\ta "b"\t1\r\n\n5\tc d\t1e3\r6\te\t7\r8\t?\t9\n',
 }
 _KINDS = ("number", "word", "number")
-_PIECES = [
+_FRAGMENTS = [
     b"\n",
     b"\r",
     b"\r\n",
@@ -55,27 +55,27 @@ def attack(rng: np.random.Generator) -> int:
     cases = 0
     for _ in range(60):
         for format, valid in VALID.items():
-            text = _mutated(rng, valid)
+            text = _mutate(rng, valid)
             chunk, is_steady = int(rng.choice([1, 2, 3, 5, 17, 1 << 20])), bool(rng.random() < 0.5)
             cases += _CHECKS.get(format, _check_lines)(format, text, chunk, is_steady)
     return cases
 
 
-def _mutated(rng: np.random.Generator, text: bytes) -> bytes:
+def _mutate(rng: np.random.Generator, text: bytes) -> bytes:
     out = bytearray(text * int(rng.choice([1, 1, 1, 5])))
     if rng.random() < 0.2:
         out = bytearray(bytes(out).replace(b"\n", b"\r"))
     for _ in range(rng.choice([0, 1, 1, 2, 5, 12])):
         at = int(rng.integers(len(out) + 1))
-        piece = _PIECES[rng.integers(len(_PIECES))] if rng.random() < 0.8 else rng.bytes(1)
-        out[at : at + int(rng.integers(3))] = piece
+        fragment = _FRAGMENTS[rng.integers(len(_FRAGMENTS))] if rng.random() < 0.8 else rng.bytes(1)
+        out[at : at + int(rng.integers(3))] = fragment
     return bytes(out[: rng.integers(len(out) + 1)]) if rng.random() < 0.2 else bytes(out)
 
 
 def _blocks(text: bytes, chunk: int, is_steady: bool, **options: Any) -> tuple[list[Any], str | None]:
     """All blocks, and the error that ended them."""
-    places = iter(range(0, len(text), chunk))
-    source = Source("rows", lambda n: next((text[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(text), chunk))
+    source = Source("rows", lambda n: next((text[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
     blocks = []
     try:
         blocks.extend(open_stream(source, **options))  # those before an error too
@@ -85,7 +85,7 @@ def _blocks(text: bytes, chunk: int, is_steady: bool, **options: Any) -> tuple[l
 
 
 def _check_lines(format: str, text: bytes, chunk: int, is_steady: bool) -> int:
-    expected, wrong = {"svmlight": literal.svmlight, "vw": literal.vw, "text": literal.prose}[format](text)
+    expected, wrong = {"svmlight": literal.svmlight, "vw": literal.vw, "text": literal.labelled_text}[format](text)
     if format == "vw":
         lines = literal.lines(text)
         wrong = sorted([*wrong, *((n, lines[n - 1]) for n, label, _ in expected if label is None)])
@@ -114,7 +114,7 @@ def _vw_rows(block: Any) -> Any:
     for n in range(len(block)):
         row: dict[tuple[bytes, bytes], float] = {}
         for p in range(block.indptr[n], block.indptr[n + 1]):
-            space, name = (text[begin:end] for begin, end in (block.spaces[block.space_of[p]], block.names[p]))
+            space, name = (text[begin:end] for begin, end in (block.namespaces[block.namespace_of[p]], block.names[p]))
             row[space, name] = row.get((space, name), 0.0) + float(block.values[p])
         yield int(block.lines[n]), float(block.labels[n]), row
 
@@ -127,7 +127,7 @@ _ROWS = {"svmlight": _svmlight_rows, "vw": _vw_rows, "text": _text_rows}
 
 
 def _check_table(format: str, text: bytes, chunk: int, is_steady: bool) -> int:
-    """Where the first row has three cells: what kinds of quotes there are is found out by all of the sample."""
+    """Compare if the first row has three cells; the quotes are sniffed from all of the sample, so any may be right."""
     delimiter = {"csv": ",", "tsv": "\t"}[format]
     options = {
         "types": {str(k): kind for k, kind in enumerate(_KINDS, start=1)},
@@ -154,7 +154,7 @@ def _check_table(format: str, text: bytes, chunk: int, is_steady: bool) -> int:
 
 
 def _check_json(format: str, text: bytes, chunk: int, is_steady: bool) -> int:
-    """The fast way and the slow way to read agree, and every line that is not blank is a row or a reject."""
+    """Both parsers agree, and every line that is not blank is a row or a reject."""
     found = []
     for few, size in ((0, 1 << 20), (sys.maxsize, chunk)):
         with patch.object(jsonlines, "_FEW", few):

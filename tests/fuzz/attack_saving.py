@@ -1,7 +1,7 @@
 """Faults while a model is saved: errors, interrupts, kills and corrupted writes at every call.
 
-Whatever happens, the file is the old one or the new one to the last byte, it loads, and no temporary file stays (but
-after a kill, which nobody can clean up after). A save that ends without an error has written the new one.
+After every fault the file is the old one or the new one to the last byte, it loads, and no temporary file remains
+(except after a kill, when no code can remove it). A save that ends without an error has written the new file.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from tests.support.forks import call_in_fork
 
 _CALLS = ("open", "stat", "fstat", "fsync", "fchmod", "fchown", "listxattr", "access", "replace", "dup")
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS, errno.EDQUOT, errno.EINTR, errno.EPERM, errno.ELOOP)
-_MOST = 24  # calls of a save, and a few more
+_MAX_CALLS = 24  # of a save, and a few more
 
 
 def attack(rng: np.random.Generator) -> int:
-    """Save each model over another with one fault, at a call and of a kind that are drawn."""
+    """Save each model over another with a random fault at a random call."""
     cases = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for make in _MODELS:
-            path = _place(folder, rng)
+            path = _make_path(folder, rng)
             make(rng).save(path)
             path.chmod(int(rng.choice([0o600, 0o640, 0o644])))
             new = make(rng)
             expected = _content_of(new, folder)
             for _ in range(6):
-                _try(path, new, expected, rng)
+                _check_one_fault(path, new, expected, rng)
                 cases += 1
             _empty(folder)
     return cases
 
 
-def _try(path: Path, model: Any, expected: bytes, rng: np.random.Generator) -> None:
+def _check_one_fault(path: Path, model: Any, expected: bytes, rng: np.random.Generator) -> None:
     before, mode = path.read_bytes(), stat.S_IMODE(path.stat().st_mode)
     kind = rng.choice(["error", "interrupt", "memory", "short", "corrupt", "kill"])
-    at = int(rng.integers(_MOST))
+    at = int(rng.integers(_MAX_CALLS))
     if kind == "kill":
-        is_done = _in_a_child(lambda: _faulty_save(path, model, kind, at, rng))
-        for left in path.resolve().parent.glob(".*"):
-            left.unlink()
+        is_done = _call_in_child(lambda: _faulty_save(path, model, kind, at, rng))
+        for temporary in path.resolve().parent.glob(".*"):
+            temporary.unlink()
     else:
         is_done = _faulty_save(path, model, kind, at, rng)
     found, case = path.read_bytes(), f"{kind} at call {at}"
@@ -67,36 +67,36 @@ def _try(path: Path, model: Any, expected: bytes, rng: np.random.Generator) -> N
 
 
 def _faulty_save(path: Path, model: Any, kind: str, at: int, rng: np.random.Generator) -> bool:
-    """Whether it ended without an error; an error must name the path and nothing else."""
+    """Save with a fault; return whether it ended without an error. An error must name the path, no temporary file."""
     fault = _Fault(kind, at, int(rng.choice(_ERRORS)), rng)
     try:
-        with fault.in_place():
+        with fault.patched():
             model.save(path)
     except ModelFileError as error:
-        said = str(error)
+        message = str(error)
     except (KeyboardInterrupt, MemoryError):
         return False
     else:
         return True
-    assert str(path) in said, said
-    assert f".{path.resolve().name}." not in said, said
+    assert str(path) in message, message
+    assert f".{path.resolve().name}." not in message, message
     return False
 
 
 class _Fault:
-    """What goes wrong at one of the calls of a save."""
+    """A fault at one of the calls of a save."""
 
     def __init__(self, kind: str, at: int, number: int, rng: np.random.Generator) -> None:
         self.kind, self.left, self.number, self.rng = kind, at, number, rng
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
-        """Put the fault into the functions that a save calls."""
+    def patched(self) -> Iterator[None]:
+        """Patch the functions that a save calls."""
         write = io.FileIO.write
         names = [name for name in _CALLS if hasattr(os, name)]
-        patches = [mock.patch.object(os, name, self._around(getattr(os, name))) for name in names]
+        patches = [mock.patch.object(os, name, self._wrap(getattr(os, name))) for name in names]
         patches.append(
-            mock.patch.object(atomic_files._NamingFile, "write", lambda file, data: self._write(file, data, write))
+            mock.patch.object(atomic_files._PathNamingFile, "write", lambda file, data: self._write(file, data, write))
         )
         for patch in patches:
             patch.start()
@@ -106,31 +106,31 @@ class _Fault:
             for patch in patches:
                 patch.stop()
 
-    def _around(self, call: Callable[..., Any]) -> Callable[..., Any]:
+    def _wrap(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def faulty(*arguments: Any, **options: Any) -> Any:
-            if self.kind not in ("short", "corrupt") and self._is_now():
-                self._happen()
+            if self.kind not in ("short", "corrupt") and self._is_due():
+                self._raise()
             return call(*arguments, **options)
 
         return faulty
 
     def _write(self, file: Any, data: Any, write: Callable[..., int]) -> int:
-        with atomic_files.naming(file._path):
+        with atomic_files.name_path_in_errors(file._path):
             content = bytearray(data)
-            if self.kind == "corrupt":  # what a faulty disk makes of it
+            if self.kind == "corrupt":  # by a faulty disk
                 content[int(self.rng.integers(len(content)))] ^= 1 << int(self.rng.integers(8))
-            elif self.kind == "short":  # the system may write less than it was given, and says how much
+            elif self.kind == "short":  # the system may write less than it was given, and returns how much
                 content = content[: 1 + int(self.rng.integers(len(content)))]
-            elif self._is_now():
+            elif self._is_due():
                 write(file, content[: int(self.rng.integers(len(content)))])
-                self._happen()
+                self._raise()
             return write(file, content)
 
-    def _is_now(self) -> bool:
+    def _is_due(self) -> bool:
         self.left -= 1
         return self.left == -1
 
-    def _happen(self) -> None:
+    def _raise(self) -> None:
         if self.kind == "interrupt":
             raise KeyboardInterrupt
         if self.kind == "memory":
@@ -140,8 +140,8 @@ class _Fault:
         raise OSError(self.number, os.strerror(self.number))
 
 
-def _in_a_child(work: Callable[[], bool]) -> bool:
-    """Do it in another process, which may not survive it; whether it did."""
+def _call_in_child(work: Callable[[], bool]) -> bool:
+    """Call a function in another process, which may be killed by it; return whether it was not."""
     ending = call_in_fork(lambda: _require(work()))
     assert ending in (0, -signal.SIGKILL), f"the child ended with {ending}"
     return ending == 0
@@ -151,8 +151,8 @@ def _require(is_done: bool) -> None:
     assert is_done
 
 
-def _place(folder: Path, rng: np.random.Generator) -> Path:
-    """Where to save: a file, or a link to one in another folder."""
+def _make_path(folder: Path, rng: np.random.Generator) -> Path:
+    """Return a path to save to: a file, or a link to one in another folder."""
     path = folder / "m.nk"
     if rng.random() < 0.5:
         (folder / "other").mkdir()

@@ -1,4 +1,4 @@
-"""Fits on rows of very different lengths: whoever says that no update changes the weights any more must be right."""
+"""Fits on rows of very different lengths: a warning that no update changes the weights any more must be right."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _stalls(model: nk.Perceptron, rows: Any, y: np.ndarray) -> bool:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model.fit(rows, y)
-    return any("no further pass would change it" in str(warning.message) for warning in said)
+    return any("no further pass would change the weights" in str(warning.message) for warning in said)
 
 
 def _changes(model: nk.Perceptron, X: Any, y: np.ndarray) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
+import signal
 import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +17,22 @@ import numpy as np
 
 import novikoff as nk
 from novikoff.structured import tagging
-from tests.support.bytecode_interrupts import Interrupt, bytecodes_of
+from tests.support.bytecode_interrupts import Interrupt, count_bytecodes
 from tests.support.forks import call_in_fork
 
 TEMPLATES = ["word[-1]+suffix2[0]", "word[+1]", "lower[0]", "tag[-1]+word[0]", "tag[-1]+shape[0]"]
 
 
 def attack(rng: np.random.Generator) -> int:
-    play = [_teach_and_ask, _teach_at_once, _interrupt, _interrupt_the_generic, _fork][rng.integers(5)]
-    strangers = tagging.STRANGERS
-    tagging.STRANGERS = int(rng.choice([3, 50, strangers]))  # how many words are remembered before some are forgotten
+    plays = [_teach_and_ask, _teach_at_once, _interrupt, _interrupt_the_generic, _fork, _ask_in_handlers]
+    play = plays[rng.integers(len(plays))]
+    default = tagging.MAX_UNKNOWN_WORDS
+    tagging.MAX_UNKNOWN_WORDS = int(rng.choice([3, 50, default]))
     try:
         with tempfile.TemporaryDirectory() as folder:
             return play(rng, Path(folder))
     finally:
-        tagging.STRANGERS = strangers
+        tagging.MAX_UNKNOWN_WORDS = default
 
 
 def _tagger(rng: np.random.Generator) -> nk.SequenceTagger:
@@ -63,7 +66,7 @@ def _bytes_of(tagger: nk.SequenceTagger, path: Path, asked: list[list[str]]) -> 
 
 
 def _teach_and_ask(rng: np.random.Generator, folder: Path) -> int:
-    """One thread learns, others ask: every answer is that after some whole number of lessons, in order."""
+    """One thread learns, others ask: every answer is that after some number of complete lessons, in order."""
     lessons, asked = _lessons(rng, 10), _lesson(rng, 200, 2)[0]
     alone = _tagger(rng).partial_fit(*lessons[0])
     shared, right = copy.copy(alone), [alone.predict(asked)]
@@ -156,7 +159,7 @@ def _interrupt(rng: np.random.Generator, folder: Path) -> int:
     either = [_bytes_of(base, path, asked), _bytes_of(done, path, asked)]
     onwards = [_bytes_of(copy.copy(each).partial_fit(*third), path, asked) for each in (base, done)]
     trial = copy.copy(base)
-    n, tried = bytecodes_of(lambda: act(trial)), 40
+    n, tried = count_bytecodes(lambda: act(trial)), 40
     for number in rng.integers(0, n, tried).tolist():
         tagger = copy.copy(base)
         if rng.random() < 0.5:
@@ -167,6 +170,55 @@ def _interrupt(rng: np.random.Generator, folder: Path) -> int:
         found = either.index(_bytes_of(tagger, path, asked))
         assert _bytes_of(tagger.partial_fit(*third), path, asked) == onwards[found]
     return tried
+
+
+def _ask_in_handlers(rng: np.random.Generator, folder: Path) -> int:
+    """A timer interrupts lessons; its handler predicts, saves and copies the tagger, and tries to learn. The tagger is
+    then equal to one that learned from the same lessons in the same order without the timer."""
+    if not hasattr(signal, "setitimer"):
+        return 0
+    lessons, extra, queries = _lessons(rng, 12), _lessons(rng, 2), _lesson(rng, 200, 2)[0]
+    base = _tagger(rng).fit(*lessons[0])
+    shared, calls, pause = copy.copy(base), [], float(rng.choice([1e-4, 1e-3]))
+    learned_by_handler: dict[int, Any] = {}  # the lesson of each pass that a handler made
+    done = threading.Event()
+
+    def handle(*_: object) -> None:
+        calls.append(kind := rng.integers(6))
+        match kind:
+            case 0:
+                _bytes_of(shared, folder / "handler", queries)
+            case 1:
+                shared.predict(_lesson(rng, 5000, 2)[0])
+            case 2:
+                shared.heaviest(), shared.transitions(), shared.known_words()
+            case 3:
+                copy.copy(shared).predict(queries)
+            case 4:
+                shared.margins(queries)
+            case 5:
+                lesson = extra[rng.integers(2)]
+                with suppress(nk.errors.ReentryError):
+                    shared.partial_fit(*lesson)
+                    learned_by_handler[shared.ledger_.passes] = lesson
+        if not done.is_set():
+            signal.setitimer(signal.ITIMER_REAL, pause)  # at the end, so that handlers do not interrupt one another
+
+    before = signal.signal(signal.SIGALRM, handle)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, pause)
+        for lesson in lessons[1:]:
+            shared.partial_fit(*lesson)
+            shared.predict(queries)
+    finally:
+        done.set()
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    alone, others = copy.copy(base), iter(lessons[1:])
+    for number in range(base.ledger_.passes, shared.ledger_.passes):
+        alone.partial_fit(*(learned_by_handler.get(number + 1) or next(others)))
+    assert _bytes_of(shared, folder / "m", queries) == _bytes_of(alone, folder / "m", queries)
+    return len(calls)
 
 
 class _Chains:
@@ -190,7 +242,7 @@ def _interrupt_the_generic(rng: np.random.Generator, folder: Path) -> int:
     done = getattr(copy.copy(base), verb)(*second)
     either = [_seen(base), _seen(done)]
     trial = copy.copy(base)
-    n, tried = bytecodes_of(lambda: getattr(trial, verb)(*second)), 60
+    n, tried = count_bytecodes(lambda: getattr(trial, verb)(*second)), 60
     for number in rng.integers(0, n, tried).tolist():
         model = copy.copy(base)
         Interrupt(number)(lambda model=model: getattr(model, verb)(*second))

@@ -1,4 +1,4 @@
-"""Voted perceptrons on small whole numbers, asked at fractions: each vote is decided again in rational arithmetic."""
+"""Voted perceptrons on small integers, asked at fractions: each vote is decided again in rational arithmetic."""
 
 from __future__ import annotations
 

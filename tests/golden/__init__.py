@@ -1,1 +1,1 @@
-"""Model files of every kind as an earlier version wrote them, and what that version answered."""
+"""Model files of every kind that an earlier version wrote, and the predictions of that version."""

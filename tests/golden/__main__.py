@@ -1,4 +1,4 @@
-"""Write the golden file of every case that has none yet: python -m tests.golden. Files that exist stay as they are."""
+"""Write the golden file of every case that has none yet: python -m tests.golden. Existing files stay as they are."""
 
 import json
 
@@ -7,7 +7,7 @@ from tests.golden.test_golden import ANSWERS, FILES
 
 
 def main() -> None:
-    """Learn, save, and note the answers before and after more examples."""
+    """Learn, save, and record the predictions before and after more examples."""
     answers = json.loads(ANSWERS.read_text()) if ANSWERS.exists() else {}
     for name, case in CASES.items():
         path = FILES / f"{name}.nk"
@@ -16,7 +16,7 @@ def main() -> None:
         model = case.learn()
         model.save(path)
         first = case.answers(model)
-        case.go_on(model)
+        case.learn_more(model)
         answers[name] = [first, case.answers(model)]
         print(path)
     ANSWERS.write_text(json.dumps(answers, indent=None).replace("]], ", "]],\n") + "\n")

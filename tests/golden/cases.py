@@ -1,6 +1,6 @@
-"""One small learner of every kind that a model file can hold, how it goes on learning, and what it answers.
+"""Small learners of every kind of model file: how each learns, continues to learn, and predicts.
 
-The data are short formulas of integers, so that no random generator has to give the same numbers for ever.
+The data are short formulas of integers, so that nothing depends on a random generator.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ class Case:
     """A learner for one golden file.
 
     learn : () -> model
-    go_on : model -> None; learns from more examples
+    learn_more : model -> None; learns from more examples
     answers : model -> list of labels, scores and counts
-    load_options : what `nk.load` needs beside the path
+    load_options : further arguments of `nk.load`
     """
 
     learn: Callable[[], Any]
-    go_on: Callable[[Any], Any]
+    learn_more: Callable[[Any], Any]
     answers: Callable[[Any], list[Any]]
     load_options: dict[str, Any] = field(default_factory=dict)
 
 
 def numbers(start: int = 0, n: int = N_ROWS) -> np.ndarray:
-    """Rows of small integers that look random: X[i, j] from -6 to 6."""
+    """Rows of small integers without an obvious pattern: X[i, j] from -6 to 6."""
     i, j = np.arange(start, start + n)[:, None], np.arange(N_FEATURES)[None, :]
     return ((i * i * 7 + i * (j + 3) * 5 + j * j * 11 + i * j) % 13 - 6).astype(float)
 
 
 def classes(X: np.ndarray, n_classes: int) -> np.ndarray:
-    """Labels that a linear model finds in part: which of n_classes bands a sum falls into."""
+    """Labels that a linear model predicts in part: which of n_classes bands a sum is in."""
     return ((2 * X[:, 0] - X[:, 1] + X[:, 3]).astype(int) // 5 + (X[:, 2] > 4)) % n_classes
 
 
@@ -52,11 +52,11 @@ def named(X: np.ndarray) -> list[dict[str, float]]:
 
 
 def half_step(margin: float, squared_norm: float) -> float:
-    """A rule of one's own."""
+    """A user's rule."""
     return 0.5 if margin <= 0 else 0.0
 
 
-X, MORE, ASKED = numbers(), numbers(100), numbers(200, 8)
+X, MORE, QUERIES = numbers(), numbers(100), numbers(200, 8)
 
 
 def _classifier(
@@ -65,15 +65,15 @@ def _classifier(
     def learn() -> Any:
         return make().partial_fit(change(X), classes(X, n_classes))
 
-    def go_on(model: Any) -> None:
+    def learn_more(model: Any) -> None:
         model.partial_fit(change(MORE), classes(MORE, n_classes))
 
     def answers(model: Any) -> list[Any]:
-        scores = np.asarray(model.decision_function(change(ASKED)), float)
+        scores = np.asarray(model.decision_function(change(QUERIES)), float)
         counts = [model.ledger_.examples, model.ledger_.mistakes] if hasattr(model, "ledger_") else []
-        return [*model.predict(change(ASKED)).tolist(), *scores.ravel().tolist(), *counts]
+        return [*model.predict(change(QUERIES)).tolist(), *scores.ravel().tolist(), *counts]
 
-    return Case(learn, go_on, answers, load_options)
+    return Case(learn, learn_more, answers, load_options)
 
 
 def _one_at_a_time() -> Case:
@@ -85,17 +85,17 @@ def _one_at_a_time() -> Case:
         return model
 
     def answers(model: Any) -> list[Any]:
-        return [*(model.predict_one(x) for x in named(ASKED)), model.ledger_.mistakes]
+        return [*(model.predict_one(x) for x in named(QUERIES)), model.ledger_.mistakes]
 
     return Case(lambda: teach(nk.Perceptron(hypothesis="averaged"), X), lambda model: teach(model, MORE), answers)
 
 
 def _fitted(make: Callable[[], Any], target: Callable[[np.ndarray], np.ndarray]) -> Case:
-    """A model that is learned by `fit` from the rows, and anew from more of them."""
+    """A model that is fitted to the rows, and then to more of them."""
 
     def answers(model: Any) -> list[Any]:
-        scores = np.asarray(model.decision_function(ASKED), float) if hasattr(model, "decision_function") else []
-        return [*model.predict(ASKED).tolist(), *np.ravel(scores).tolist()]
+        scores = np.asarray(model.decision_function(QUERIES), float) if hasattr(model, "decision_function") else []
+        return [*model.predict(QUERIES).tolist(), *np.ravel(scores).tolist()]
 
     return Case(lambda: make().fit(X, target(X)), lambda model: model.fit(MORE, target(MORE)), answers)
 
@@ -108,7 +108,7 @@ def _kernel_regressor() -> Case:
     return Case(
         lambda: nk.KernelRegressor(gamma=0.1).partial_fit(X, _sum(X)),
         lambda model: model.partial_fit(MORE, _sum(MORE)),
-        lambda model: model.predict(ASKED).tolist(),
+        lambda model: model.predict(QUERIES).tolist(),
     )
 
 
@@ -147,14 +147,14 @@ def _stream(
             Path(f"rows.{suffix}").write_text(text_of(rows))
             yield from nk.open_stream(f"rows.{suffix}", **(how or {}))
 
-    def go_on(model: Any) -> None:
+    def learn_more(model: Any) -> None:
         for block in blocks(MORE):
             model.learn(block)
 
     def answers(model: Any) -> list[Any]:
-        return [*(label for block in blocks(ASKED) for label in model.predict(block).tolist()), model.ledger.mistakes]
+        return [*(label for block in blocks(QUERIES) for label in model.predict(block).tolist()), model.ledger.mistakes]
 
-    return Case(lambda: nk.learn(blocks(X), **options), go_on, answers)
+    return Case(lambda: nk.learn(blocks(X), **options), learn_more, answers)
 
 
 TABLE_OPTIONS = {"target": "again", "types": {"note": "text", "sky": "word"}}

@@ -1,4 +1,4 @@
-"""A file that an earlier version wrote is read, answers as it did then, and goes on learning as it would have."""
+"""Model files of an earlier version load, predict as they did then, and continue to learn as they would have."""
 
 import json
 from pathlib import Path
@@ -18,12 +18,12 @@ def test_file_of_an_earlier_version(name):
     before, after = json.loads(ANSWERS.read_text())[name]
     model = nk.load(FILES / f"{name}.nk", **case.load_options)
     assert_same(case.answers(model), before)
-    case.go_on(model)
+    case.learn_more(model)
     assert_same(case.answers(model), after)
 
 
 def assert_same(found, expected):
-    """Labels and counts are equal; scores but for the last digits, which another processor may round otherwise."""
+    """Labels and counts must be equal; the last digits of scores may differ, because processors round differently."""
     assert [value for value in found if not isinstance(value, float)] == [
         value for value in expected if not isinstance(value, float)
     ]

@@ -1,4 +1,4 @@
-"""What cannot be learned from is refused in words that help, and a refusal changes nothing."""
+"""Bad input is refused with a message that says what to do, and a refusal changes nothing."""
 
 from contextlib import contextmanager
 
@@ -28,7 +28,7 @@ def dict_model(**of):
 
 
 def snapshot(model):
-    """All that can be seen of a model, in a form that NaN does not make unequal."""
+    """Return everything visible of a model as a string, in which NaN equals NaN."""
     ledger = model.ledger_
     parts = (model.classes_, raw(model), account(ledger), ledger.margin, ledger.trace.points, model._model.vocabulary)
     return repr(parts)
@@ -36,7 +36,7 @@ def snapshot(model):
 
 @contextmanager
 def refusal(model, match, error=ValueError):
-    """The block must raise, and leave the model as it was."""
+    """Check that a block raises, and leaves the model as it was."""
     before = snapshot(model)
     with pytest.raises(error, match=f"(?s){match}"):
         yield
@@ -281,7 +281,7 @@ def test_named_rows_refused(x, match, label):
             model.predict([{"f0": 1.0}, x])
 
 
-def test_a_column_is_called_by_its_name():
+def test_messages_name_the_column():
     frame = pd.DataFrame({"width": [1.0, 2.0], "height": [1.0, NAN]})
     for rows in (frame, frame.to_dict("records")):
         for call in (nk.Perceptron().fit, nk.Perceptron().partial_fit):
@@ -325,7 +325,7 @@ def test_one_sparse_example_with_an_index_outside_the_matrix():
         model.learn_one(one, "no")
 
 
-def test_row_pointers_that_fall():
+def test_row_pointers_that_decrease():
     rows = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 3.0]]))
     rows.indptr[1] = -1
     with pytest.raises(ValueError, match=r"(?i)corrupt|index pointer|indptr"):
@@ -334,8 +334,8 @@ def test_row_pointers_that_fall():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "voted"])
-def test_duplicates_and_disorder_add_up(n_classes, hypothesis):
-    """(row, column) entries may be stored twice and in any order; the matrix means their sum, and is left alone."""
+def test_duplicate_and_unsorted_entries_are_added_up(n_classes, hypothesis):
+    """A cell may be stored twice, in any order; its value is the sum, and the matrix is not changed."""
     data = np.array([1.0, 2.0, -1.0, 3.0, 1.0, 4.0, -4.0])
     indices = np.array([2, 0, 0, 1, 1, 1, 1])
     odd = sp.csr_array((data, indices.copy(), np.array([0, 3, 5, 7])), shape=(3, 3))
@@ -362,7 +362,7 @@ def test_small_integer_types_do_not_wrap():
 
 
 def faulty(margin, squared_norm):
-    """A perceptron that breaks on long vectors, in a different way for each length."""
+    """A perceptron rule that fails on long vectors, in a different way for each length."""
     if squared_norm > 30_000:
         return NAN
     if squared_norm > 3_000:
@@ -373,8 +373,8 @@ def faulty(margin, squared_norm):
 
 
 @pytest.mark.parametrize("form", [np.asarray, dicts], ids=["arrays", "dicts"])
-def test_a_step_that_is_not_one(form):
-    """All in one test, and two classes at most: a rule of one's own is compiled in every process."""
+def test_an_invalid_step(form):
+    """All in one test, with at most two classes: a user's own rule is compiled in every process."""
     model = nk.Perceptron(faulty, "averaged").partial_fit(form(X), ["no"] * 4)
     for length, step in [(20.0, "-1.0"), (70.0, "inf"), (200.0, "nan")]:
         good_then_bad = form(np.array([[1.0, 2.0], [0.0, length]]))
@@ -388,7 +388,7 @@ def test_a_step_that_is_not_one(form):
 
 
 @pytest.mark.parametrize("label", ["no", "maybe"])
-def test_a_step_that_is_not_one_brings_no_new_names(label):
+def test_an_invalid_step_adds_no_new_names(label):
     model = nk.Perceptron(faulty)
     for x, known in zip(dicts(X), y, strict=True):
         model.learn_one(x, known)
@@ -398,7 +398,7 @@ def test_a_step_that_is_not_one_brings_no_new_names(label):
 
 @pytest.mark.parametrize("one_by_one", [False, True])
 def test_a_separator_that_does_not_fit_the_classes(one_by_one):
-    """Two classes have one separator; a third label makes it meaningless, and is refused like any bad row."""
+    """Two classes have one separator; a third label does not fit it, and is refused like any bad row."""
     model = nk.Perceptron(separator=[0.0, 1.0, 1.0], classes=["no", "yes"]).partial_fit(X, y)
     with refusal(model, "separator"):
         if one_by_one:
@@ -408,7 +408,7 @@ def test_a_separator_that_does_not_fit_the_classes(one_by_one):
 
 
 @pytest.mark.parametrize("separator", [[1.0], [1.0, 2.0], [0.0, 0.0, 0.0], [1.0, NAN, 1.0], [[1.0, 2.0, 3.0]] * 3])
-def test_a_separator_that_is_none(separator):
+def test_a_separator_that_separates_nothing(separator):
     with pytest.raises(DataError, match="separator"):
         nk.Perceptron(separator=separator).fit(X, y)
 
@@ -437,7 +437,7 @@ def test_unfitted(rows):
     ],
     ids=str,
 )
-def test_parameters_are_checked_by_every_verb(parameter):
+def test_parameters_are_checked_by_every_method(parameter):
     (name,) = parameter
     model = nk.Perceptron(**parameter)
     for call in (model.fit, model.partial_fit):
@@ -449,7 +449,7 @@ def test_parameters_are_checked_by_every_verb(parameter):
         model.predict_one(X[0])
 
 
-def test_states_that_do_not_belong_together():
+def test_states_that_cannot_be_merged():
     learner = Learner()
     with pytest.raises(MergeError, match="nothing to merge"):
         learner.merge([])
@@ -459,7 +459,7 @@ def test_states_that_do_not_belong_together():
         learner.merge([learner.init(2), learner.init(2, 3)])
 
 
-def test_the_four_verbs_check_what_compiled_code_would_not():
+def test_a_learner_checks_what_compiled_code_does_not():
     learner, rows = Learner(), Rows.of(X)
     for codes in ([0, 1], [0, 1, 2, 0], [0, 1, -1, 0]):
         with pytest.raises(DataError, match="codes"):
@@ -476,7 +476,7 @@ def test_every_error_is_ours_and_a_value_error():
         assert issubclass(error, ValueError)
 
 
-def test_labels_that_are_tuples_are_refused_in_words():
+def test_labels_that_are_tuples_are_refused():
     y = np.empty(4, object)
     y[:] = [(1, 2), (3, 4), (1, 2), (3, 4)]
     with pytest.raises(ValueError, match="The labels cannot be sorted"):

@@ -1,4 +1,4 @@
-"""No sparse matrix takes compiled code out of its memory, whatever its arrays hold; and unusual sound ones are read."""
+"""Compiled code never reads out of bounds, whatever a sparse matrix holds; unusual but valid matrices are read."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pytest
 import scipy.sparse as sp
 
 import novikoff as nk
-from tests.support.sparse_lies import CASES, DENSE, ENTRIES, ENTRIES_OF_ONE, LIES, ODD, Y
+from tests.support.corrupt_matrices import CASES, DENSE, ENTRIES, ENTRIES_OF_ONE, LIES, ODD, Y
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def outcomes():
-    """What became of every case: [kind, text]; those that ended the process are ["begun", ""]."""
+    """Return the outcome of every case, [kind, text]; ["begun", ""] for a case that ended the process."""
     found: dict[int, list[str]] = {}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     while len(found) < len(CASES):
-        command = [sys.executable, "-m", "tests.support.sparse_lies", str(len(found))]
+        command = [sys.executable, "-m", "tests.support.corrupt_matrices", str(len(found))]
         child = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=False)
         lines = [json.loads(line) for line in child.stdout.splitlines() if line.startswith("[")]
         assert lines, child.stderr
@@ -34,18 +34,18 @@ def outcomes():
 
 
 def is_refused(kind, text, expected):
-    """Of a wrong shape, for which nothing is expected, others have something to say too."""
+    """Whether a case was refused. A wrong shape, for which `expected` is empty, other code may refuse as well."""
     return kind == "DataError" and re.search(expected, text) if expected else kind in ("DataError", "ValueError")
 
 
 @pytest.mark.parametrize("entry", [*ENTRIES, *ENTRIES_OF_ONE])
-def test_a_matrix_that_lies_is_refused(outcomes, entry):
+def test_a_corrupt_matrix_is_refused(outcomes, entry):
     found = {lie: outcomes[entry, lie] for lie in LIES}
     assert {lie: outcome for lie, outcome in found.items() if not is_refused(*outcome, LIES[lie][1])} == {}
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_an_unusual_matrix_is_read_as_what_it_holds(outcomes, entry):
+def test_an_unusual_matrix_is_read_correctly(outcomes, entry):
     found = {odd: outcomes[entry, odd] for odd in ODD}
     assert found["csr"][0] == "answer"
     assert {odd: outcome for odd, outcome in found.items() if outcome != found["csr"]} == {}
@@ -59,7 +59,7 @@ def test_a_matrix_that_changes_after_fit_is_checked_again():
         model.predict(X)
 
 
-def test_what_a_voted_perceptron_keeps_does_not_change_with_the_matrix():
+def test_rows_kept_by_a_voted_perceptron_do_not_change_with_the_matrix():
     X = sp.csr_array(DENSE)
     model = nk.Perceptron(hypothesis="voted").fit(X, Y)
     before = model.decision_function(DENSE)
@@ -78,8 +78,8 @@ def test_one_example_may_be_sparse_in_any_format():
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_order_is_found_by_looking_at_the_indices(index):
-    """Rows of all lengths, empty ones included, over several spans of the check."""
+def test_sortedness_is_read_from_the_indices(index):
+    """Rows of all lengths, empty ones included, so that the check runs over several spans of indices."""
     rng = np.random.default_rng(7)
     sizes = np.append(rng.integers(0, 40, 600), [0, 9000, 0, 0, 3])
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(index)

@@ -1,4 +1,4 @@
-"""Kernel perceptrons on a budget: against kernel_reference.py, its bounds, and what they refuse."""
+"""Kernel perceptrons on a budget: compared with the reference, their bounds, and the errors they raise."""
 
 import math
 import pickle
@@ -29,7 +29,7 @@ many_classes = pytest.mark.parametrize("n_classes", [2, 3])
 
 
 def problem(n_classes, n=80, seed=3):
-    """Numbers that never tie, but for a row of zeros."""
+    """Return rows that cause no ties, except for one of zeros, and class codes."""
     X, codes = strategies.integers(seed, n, 3, n_classes)
     X = X + np.random.default_rng(seed).standard_normal(X.shape)
     X[7] = 0.0
@@ -42,7 +42,7 @@ def budgeted(kernel, budget, **given):
     )
 
 
-def literal(kernel, budget, X, codes, n_classes, ties="mistake"):
+def run_reference(kernel, budget, X, codes, n_classes, ties="mistake"):
     run = reference.Forgetron(KERNELS[kernel][1], ties, n_classes, budget)
     for at, (x, y) in enumerate(zip(X.tolist(), codes.tolist(), strict=True)):
         run.learn(at, x, y)
@@ -53,9 +53,9 @@ def literal(kernel, budget, X, codes, n_classes, ties="mistake"):
 @many_classes
 @pytest.mark.parametrize("ties", strategies.TIES)
 @pytest.mark.parametrize("budget", [1, 5, 1000])
-def test_same_as_the_literal_algorithm(kernel, n_classes, ties, budget):
+def test_equals_the_reference(kernel, n_classes, ties, budget):
     X, codes = problem(n_classes)
-    run = literal(kernel, budget, X, codes, n_classes, ties)
+    run = run_reference(kernel, budget, X, codes, n_classes, ties)
     clf = budgeted(kernel, budget, ties=ties, max_iter=1).fit(X, codes)
     ledger = clf.ledger_
     assert ledger.mistakes == run.mistakes
@@ -76,7 +76,7 @@ def test_same_as_the_literal_algorithm(kernel, n_classes, ties, budget):
 
 
 @pytest.mark.parametrize("form", ["sparse", "function", "precomputed", "objects"])
-def test_other_kinds_of_rows(form):
+def test_other_forms_of_input_give_the_same_model(form):
     X, codes = strategies.integers(5, 90, 3, 2)
     dense = budgeted("poly", 8, max_iter=3).fit(X, codes)
     K = (X @ X.T + 1.0) ** 2
@@ -100,13 +100,13 @@ def test_other_kinds_of_rows(form):
 
 @many_kernels
 @many_classes
-def test_block_sizes_are_alike(kernel, n_classes):
+def test_result_does_not_depend_on_the_block_size(kernel, n_classes):
     X, codes = problem(n_classes, 150)
     points = kernel_methods.Points.of(Rows.of(X))
     states = []
     for block in (1, 7, 1000):
         learner = kernel_methods.BudgetLearner(
-            kernel_methods.Potential(kernel, **KERNELS[kernel][0]), "direct", block=block, budget=6
+            kernel_methods.Kernel(kernel, **KERNELS[kernel][0]), "direct", block=block, budget=6
         )
         states.append(learner.update(learner.init(n_classes), points, codes))
     for other in states[1:]:
@@ -118,19 +118,19 @@ def test_block_sizes_are_alike(kernel, n_classes):
 
 
 @pytest.mark.parametrize("order", strategies.ORDERS)
-def test_with_room_for_all_it_is_the_perceptron(order):
-    """All rows have length 1 under a Gaussian: nothing is scaled, and nothing forgotten."""
+def test_budget_of_all_rows_gives_the_perceptron(order):
+    """Under a Gaussian kernel all rows have length 1: nothing is scaled, and no row is removed."""
     X, codes = problem(2)
     given = {"kernel": "rbf", "gamma": 0.5, "hypothesis": "last", "max_iter": 1, "order": order, "random_state": 0}
     plain = nk.KernelPerceptron(**given).fit(X, codes)
-    roomy = nk.KernelPerceptron(**given, budget=len(X)).fit(X, codes)
-    assert roomy.ledger_.mistakes == plain.ledger_.mistakes
-    assert (roomy.ledger_.deviation, roomy.ledger_.shrinkage) == (0.0, 0.0)
-    np.testing.assert_allclose(roomy.decision_function(X), plain.decision_function(X), rtol=1e-9, atol=1e-12)
-    assert roomy.ledger_.margin_at_most == pytest.approx(plain.ledger_.margin_at_most)
+    budgeted_clf = nk.KernelPerceptron(**given, budget=len(X)).fit(X, codes)
+    assert budgeted_clf.ledger_.mistakes == plain.ledger_.mistakes
+    assert (budgeted_clf.ledger_.deviation, budgeted_clf.ledger_.shrinkage) == (0.0, 0.0)
+    np.testing.assert_allclose(budgeted_clf.decision_function(X), plain.decision_function(X), rtol=1e-9, atol=1e-12)
+    assert budgeted_clf.ledger_.margin_at_most == pytest.approx(plain.ledger_.margin_at_most)
 
 
-def test_it_converges_where_the_budget_has_room():
+def test_converges_if_the_budget_suffices():
     X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
     for order in strategies.ORDERS:
         clf = budgeted("rbf", 50, order=order, max_iter=100, random_state=0).fit(X, y)
@@ -141,8 +141,8 @@ def test_it_converges_where_the_budget_has_room():
 # -- theorems
 
 
-def units(kernel, X):
-    """The kernel matrix of rows scaled to length 1."""
+def unit_kernel_matrix(kernel, X):
+    """Return the kernel matrix of rows scaled to length 1."""
     K = np.array([[KERNELS[kernel][1](x, z) for z in X.tolist()] for x in X.tolist()])
     lengths = np.sqrt(K.diagonal())
     return K / np.outer(lengths, lengths)
@@ -150,8 +150,8 @@ def units(kernel, X):
 
 @many_kernels
 @pytest.mark.parametrize("budget", [1, 3, 10, 40])
-def test_the_bound_is_never_broken(kernel, budget):
-    """Against many functions g = sum c_i K(x_i, .), good ones among them; the losses are those of all rows."""
+def test_mistakes_stay_within_the_bound(kernel, budget):
+    """For many functions g = sum c_i K(x_i, .), good ones among them; the losses are summed over all rows."""
     for seed in range(4):
         X, codes = problem(2, 150, seed)
         X[7] = 1.0  # a row of length 0 has no unit vector
@@ -159,7 +159,7 @@ def test_the_bound_is_never_broken(kernel, budget):
         signs = 2.0 * codes - 1.0
         ledger = budgeted(kernel, budget, max_iter=1).fit(X, codes).ledger_
         assert ledger.deviation <= 15 / 32 * ledger.mistakes + 1e-9
-        K = units(kernel, X)
+        K = unit_kernel_matrix(kernel, X)
         for ridge in (0.1, 1.0, 10.0):
             c = np.linalg.solve(K + ridge * np.eye(len(K)), signs)
             for scale in (0.01, 0.3, 1.0, 3.0):
@@ -170,8 +170,8 @@ def test_the_bound_is_never_broken(kernel, budget):
         assert ledger.margin_at_most > 0.0
 
 
-def test_the_theorem_of_the_paper():
-    """B >= 84 and |g| <= U: M <= 2 |g|^2 + 4 sum of losses, here on rows that wander about a mean with some noise."""
+def test_mistakes_stay_within_the_theorem_of_the_paper():
+    """B >= 84 and |g| <= U: M <= 2 |g|^2 + 4 sum of losses, here on rows around two means, with label noise."""
     budget = 100
     largest = math.sqrt((budget + 1) / math.log(budget + 1)) / 4
     rng = np.random.default_rng(0)
@@ -188,7 +188,7 @@ def test_the_theorem_of_the_paper():
 
 @settings(max_examples=60, deadline=None)
 @given(strategies.streams(labels=(0, 1, 2), max_rows=30), st.integers(1, 4))
-def test_the_budget_is_never_exceeded(stream, budget):
+def test_support_stays_within_the_budget(stream, budget):
     X, y = stream
     clf = budgeted("poly", budget, classes=[0, 1, 2])
     for x, label in zip(X, y.tolist(), strict=True):
@@ -200,9 +200,9 @@ def test_the_budget_is_never_exceeded(stream, budget):
         assert ledger.deviation <= 15 / 32 * ledger.mistakes + 1e-9
 
 
-def test_what_is_known_of_separable_rows():
+def test_mistake_bound_on_separable_rows():
     ledger = budgeted("rbf", 10).partial_fit([[0.0], [3.0]], [0, 1]).ledger_
-    assert ledger.with_margin(0.5).mistake_bound == 4.0  # fits into the budget: nothing is ever forgotten
+    assert ledger.with_margin(0.5).mistake_bound == 4.0  # within the budget: no row is ever removed
     assert ledger.with_margin(0.1).mistake_bound is None
     assert "10 rows" in repr(ledger)
 
@@ -211,7 +211,7 @@ def test_what_is_known_of_separable_rows():
 
 
 @many_classes
-def test_a_stream_is_one_pass_however_it_comes(n_classes, tmp_path):
+def test_stream_in_any_blocks_equals_one_pass(n_classes, tmp_path):
     X, codes = strategies.integers(6, 120, 3, n_classes)
     whole = budgeted("poly", 7, classes=range(n_classes), max_iter=1).fit(X, codes)
     blocks = budgeted("poly", 7, classes=range(n_classes)).partial_fit(X[:50], codes[:50])
@@ -231,7 +231,7 @@ def test_a_stream_is_one_pass_however_it_comes(n_classes, tmp_path):
     assert resumed.get_params()["budget"] == 7
 
 
-def test_new_labels_along_the_way():
+def test_new_labels_in_a_stream():
     X, codes = strategies.integers(7, 60, 3, 2)
     codes = np.concatenate([codes, strategies.integers(8, 60, 3, 3)[1]])
     X = np.concatenate([X, strategies.integers(8, 60, 3, 3)[0]])
@@ -243,7 +243,7 @@ def test_new_labels_along_the_way():
     np.testing.assert_array_equal(stream.decision_function(X), single.decision_function(X))
 
 
-def test_what_it_refuses():
+def test_invalid_parameters_raise():
     X, codes = problem(2)
     for budget in (0, -3, 1.5):
         with pytest.raises(ValueError, match="The 'budget' parameter of KernelPerceptron must be an int in the range"):

@@ -1,4 +1,4 @@
-"""The kernel perceptron in blocks against kernel_reference.py, one example at a time."""
+"""The kernel perceptron in blocks against tests/reference/kernel_methods.py, one example at a time."""
 
 import pickle
 
@@ -24,42 +24,42 @@ KERNELS = {
     "sigmoid": ({"gamma": 0.25, "coef0": 0.5}, reference.sigmoid(0.25, 0.5)),
     "hamming": ({"gamma": 0.75}, reference.hamming(0.75)),
 }
-EXACT = ("linear", "poly")  # whole numbers of whole numbers: ties are real ties
+EXACT = ("linear", "poly")  # integer values on integer rows: ties are exact
 HYPOTHESES = ("last", "averaged", "voted")
 FORMATS = {"dense": np.asarray, "sparse": sp.csr_array}
 
 many_kernels = pytest.mark.parametrize("kernel", KERNELS)
 many_ties = pytest.mark.parametrize("ties", strategies.TIES)
-classes_and_way = pytest.mark.parametrize(("n_classes", "way"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
+classes_and_multi_class = pytest.mark.parametrize(("n_classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
 
 
 def problem(kernel, n_classes, n=40, seed=3):
-    """Small whole numbers where kernels of them are whole too; else numbers that never tie."""
+    """Return small integers where kernel values of integers are integers; otherwise floats, whose scores never tie."""
     X, codes = strategies.integers(seed, n, 3, n_classes)
     if kernel not in (*EXACT, "hamming"):
         X = X + np.random.default_rng(seed).standard_normal(X.shape)
     return X, codes
 
 
-def literal(kernel, ties, n_classes, way, X, codes, passes=3.0):
-    run = reference.start(KERNELS[kernel][1], ties, n_classes, way)
+def reference_run(kernel, ties, n_classes, multi_class, X, codes, passes=3.0):
+    run = reference.start(KERNELS[kernel][1], ties, n_classes, multi_class)
     y = 2 * codes - 1 if n_classes == 2 else codes
     support = reference.cycle(run, X.tolist(), y, list(range(len(X))), round(passes * len(X)))
     return run, support
 
 
-def decided(score, ties):
+def decide(score, ties):
     return (reference.sign(score, ties) + 1) // 2 if np.ndim(score) == 0 else reference.highest(score, ties)
 
 
 @many_kernels
-@classes_and_way
+@classes_and_multi_class
 @many_ties
 @pytest.mark.parametrize("form", FORMATS)
-def test_same_mistakes_support_and_predictions(kernel, n_classes, way, ties, form):
+def test_same_mistakes_support_and_predictions(kernel, n_classes, multi_class, ties, form):
     X, codes = problem(kernel, n_classes)
-    run, support = literal(kernel, ties, n_classes, way, X, codes)
-    clf = nk.KernelPerceptron(kernel, **KERNELS[kernel][0], multi_class=way, ties=ties, max_iter=3)
+    run, support = reference_run(kernel, ties, n_classes, multi_class, X, codes)
+    clf = nk.KernelPerceptron(kernel, **KERNELS[kernel][0], multi_class=multi_class, ties=ties, max_iter=3)
     clf.fit(FORMATS[form](X), codes)
 
     assert clf.ledger_.mistakes == run.mistakes
@@ -68,7 +68,7 @@ def test_same_mistakes_support_and_predictions(kernel, n_classes, way, ties, for
     np.testing.assert_array_equal(clf.raw_dual_coef_, expected)
     K = KERNELS[kernel][1]
     assert clf.ledger_.radius**2 == pytest.approx(
-        max(0.0, *(K(x, x) for x in X.tolist())) * (2 if way == "direct" else 1)
+        max(0.0, *(K(x, x) for x in X.tolist())) * (2 if multi_class == "direct" else 1)
     )
     assert clf.ledger_.norm**2 == pytest.approx(max(0.0, run.squared_norm()), abs=1e-6)
 
@@ -79,22 +79,22 @@ def test_same_mistakes_support_and_predictions(kernel, n_classes, way, ties, for
         scores = np.array([run.score(x, hypothesis) for x in queries.tolist()])
         np.testing.assert_allclose(found, scores, rtol=1e-9, atol=1e-9)
         sure = ~strategies.tied(scores) if hypothesis == "averaged" else np.full(len(scores), True)
-        labels = np.array([decided(score, ties) for score in scores])
+        labels = np.array([decide(score, ties) for score in scores])
         assert clf.predict(FORMATS[form](queries))[sure].tolist() == labels[sure].tolist()
 
 
 @many_kernels
 @pytest.mark.parametrize("passes", [0.3, 1, 1.5])
-def test_parts_of_passes(kernel, passes):
+def test_fractional_passes(kernel, passes):
     X, codes = problem(kernel, 2)
-    run, support = literal(kernel, "mistake", 2, "ovr", X, codes, passes)
+    run, support = reference_run(kernel, "mistake", 2, "ovr", X, codes, passes)
     clf = nk.KernelPerceptron(kernel, **KERNELS[kernel][0], max_iter=passes).fit(X, codes)
     assert (clf.ledger_.mistakes, clf.support_.tolist()) == (run.mistakes, support)
     assert clf.ledger_.examples == round(passes * len(X))
 
 
-def learned_in_blocks(block, potential_function, way, X, codes, order):
-    learner = kernel_methods.DualLearner(potential_function, way, block=block)
+def learn_in_blocks(block, kernel, multi_class, X, codes, order):
+    learner = kernel_methods.DualLearner(kernel, multi_class, block=block)
     state = learner.init(int(codes.max()) + 1)
     points = kernel_methods.Points.of(Rows.of(X))
     cycle(learner, state, points, codes, order=order, max_iter=4, rng=np.random.default_rng(0))
@@ -102,15 +102,15 @@ def learned_in_blocks(block, potential_function, way, X, codes, order):
 
 
 @many_kernels
-@classes_and_way
+@classes_and_multi_class
 @pytest.mark.parametrize("order", strategies.ORDERS)
-def test_block_sizes_are_alike(kernel, n_classes, way, order, monkeypatch):
+def test_results_do_not_depend_on_the_block_size(kernel, n_classes, multi_class, order, monkeypatch):
     monkeypatch.setattr("novikoff.kernel_methods.dual._AHEAD", 16)
     X, codes = problem(kernel, n_classes, 60)
-    function = kernel_methods.Potential(kernel, **KERNELS[kernel][0])
-    learner, one, points = learned_in_blocks(1, function, way, X, codes, order)
+    function = kernel_methods.Kernel(kernel, **KERNELS[kernel][0])
+    learner, one, points = learn_in_blocks(1, function, multi_class, X, codes, order)
     for block in (7, 1000):
-        _, other, _ = learned_in_blocks(block, function, way, X, codes, order)
+        _, other, _ = learn_in_blocks(block, function, multi_class, X, codes, order)
         for name in ("origins", "slots", "vectors", "signs", "examples"):
             np.testing.assert_array_equal(getattr(one, name).values, getattr(other, name).values)
         np.testing.assert_array_equal(one.counts, other.counts)
@@ -120,11 +120,11 @@ def test_block_sizes_are_alike(kernel, n_classes, way, order, monkeypatch):
             np.testing.assert_allclose(scores, learner.score(other, points, hypothesis), rtol=1e-9, atol=1e-9)
 
 
-@classes_and_way
+@classes_and_multi_class
 @pytest.mark.parametrize("form", ["dense", "sparse", "objects"])
-def test_a_cache_changes_nothing(n_classes, way, form):
+def test_results_do_not_depend_on_the_cache(n_classes, multi_class, form):
     X, codes = problem("poly", n_classes, 80)
-    given = {"multi_class": way, "max_iter": 4}
+    given = {"multi_class": multi_class, "max_iter": 4}
     if form == "objects":
         rows = [{"row": tuple(row)} for row in X.tolist()]
         kernel = {"kernel": lambda x, z: KERNELS["poly"][1](x["row"], z["row"])}
@@ -142,28 +142,28 @@ def test_a_cache_changes_nothing(n_classes, way, form):
     np.testing.assert_array_equal(with_cache.raw_dual_coef_, without.raw_dual_coef_)
 
 
-def test_many_updates_in_pieces(monkeypatch):
-    """Products are formed for some of the kept rows, and some of the queries, at a time."""
+def test_products_in_pieces(monkeypatch):
+    """Products are computed for some of the kept rows, and some of the queries, at a time."""
     X, codes = problem("poly", 3, 80)
     whole = nk.KernelPerceptron("poly").fit(X, codes)
     monkeypatch.setattr("novikoff.kernel_methods.dual._AHEAD", 16)
     monkeypatch.setattr("novikoff.kernel_methods.dual._UPDATES", 5)
-    monkeypatch.setattr("novikoff.kernel_methods.dual._PRODUCT_CELLS", 64)
+    monkeypatch.setattr("novikoff.kernel_methods.voting._PRODUCT_CELLS", 64)
     pieces = nk.KernelPerceptron("poly").fit(X, codes)
     np.testing.assert_array_equal(whole.raw_dual_coef_, pieces.raw_dual_coef_)
     np.testing.assert_array_equal(whole.decision_function(X), pieces.decision_function(X))
 
 
-@classes_and_way
-def test_any_number_of_threads(n_classes, way, monkeypatch):
-    """Each of them brings some rows up to date."""
+@classes_and_multi_class
+def test_results_do_not_depend_on_the_number_of_threads(n_classes, multi_class, monkeypatch):
+    """Each thread updates the scores of some rows."""
     X, codes = problem("rbf", n_classes, 80)
     monkeypatch.setattr("novikoff.kernel_methods.dual._AHEAD", 32)
     monkeypatch.setattr("novikoff.kernel_methods.dual._COLUMNS", 1)
     found = []
     for processors in (1, 3):
-        monkeypatch.setattr("novikoff.system.threads._processors", lambda n=processors: n)
-        found.append(nk.KernelPerceptron("rbf", multi_class=way, max_iter=3).fit(X, codes))
+        monkeypatch.setattr("novikoff.system.threads.n_processors", lambda n=processors: n)
+        found.append(nk.KernelPerceptron("rbf", multi_class=multi_class, max_iter=3).fit(X, codes))
     np.testing.assert_array_equal(found[0].raw_dual_coef_, found[1].raw_dual_coef_)
     np.testing.assert_array_equal(found[0].decision_function(X), found[1].decision_function(X))
 
@@ -175,7 +175,7 @@ def test_any_number_of_threads(n_classes, way, monkeypatch):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("order", strategies.ORDERS)
-def test_a_linear_kernel_is_a_perceptron(hypothesis, n_classes, fit_intercept, order):
+def test_linear_kernel_equals_the_perceptron(hypothesis, n_classes, fit_intercept, order):
     X, codes = strategies.integers(5, 64, 5, n_classes)
     given = {"hypothesis": hypothesis, "fit_intercept": fit_intercept, "order": order, "max_iter": 4, "random_state": 0}
     plain = nk.Perceptron(**given).fit(X, codes)
@@ -189,10 +189,10 @@ def test_a_linear_kernel_is_a_perceptron(hypothesis, n_classes, fit_intercept, o
     assert (clf.n_iter_, clf.converged_) == (plain.n_iter_, plain.converged_)
 
 
-@classes_and_way
-def test_a_stream_is_one_pass_however_it_comes(n_classes, way):
+@classes_and_multi_class
+def test_streams_equal_one_pass(n_classes, multi_class):
     X, codes = strategies.integers(6, 30, 3, n_classes)
-    given = {"kernel": "poly", "gamma": 1, "multi_class": way, "classes": range(n_classes)}
+    given = {"kernel": "poly", "gamma": 1, "multi_class": multi_class, "classes": range(n_classes)}
     whole = nk.KernelPerceptron(**given, max_iter=1).fit(X, codes)
     blocks = nk.KernelPerceptron(**given).partial_fit(X[:11], codes[:11]).partial_fit(sp.csr_array(X[11:]), codes[11:])
     single = strategies.one_by_one(nk.KernelPerceptron(**given), X, codes.tolist())
@@ -205,26 +205,26 @@ def test_a_stream_is_one_pass_however_it_comes(n_classes, way):
     assert [named.predict_one(x) for x in strategies.dicts(X)] == whole.predict(X).tolist()
 
 
-@pytest.mark.parametrize("way", ["ovr", "direct"])
-def test_new_labels_along_the_way(way):
-    """Until the third comes, two classes share a vector; one against the rest, each then has a past of its own."""
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_new_labels_in_a_stream(multi_class):
+    """Two classes share a vector until a third is met; with "ovr" each class then has a vector with its own history."""
     X, codes = strategies.integers(7, 60, 3, 2)
     codes = np.concatenate([codes, strategies.integers(8, 60, 3, 3)[1]])
     X = np.concatenate([X, strategies.integers(8, 60, 3, 3)[0]])
     names = np.array(["b", "c", "a"])[codes]
-    stream = nk.KernelPerceptron("poly", gamma=1, multi_class=way).partial_fit(X, names)
-    single = strategies.one_by_one(nk.KernelPerceptron("poly", gamma=1, multi_class=way), X, names.tolist())
+    stream = nk.KernelPerceptron("poly", gamma=1, multi_class=multi_class).partial_fit(X, names)
+    single = strategies.one_by_one(nk.KernelPerceptron("poly", gamma=1, multi_class=multi_class), X, names.tolist())
     assert stream.classes_.tolist() == ["a", "b", "c"]
     np.testing.assert_array_equal(stream.raw_dual_coef_, single.raw_dual_coef_)
     np.testing.assert_array_equal(stream.decision_function(X), single.decision_function(X))
     state = stream._model.state
-    K = stream._model.learner.potential.block(state.support.points, state.support.points)
+    K = stream._model.learner.kernel.block(state.support.points, state.support.points)
     w = stream.raw_dual_coef_
     assert stream.ledger_.norm**2 == pytest.approx(np.einsum("vs,st,vt->", w, K, w))
-    assert stream.ledger_.updates == np.abs(state.signs.values).sum() / (2 if way == "direct" else 1)
+    assert stream.ledger_.updates == np.abs(state.signs.values).sum() / (2 if multi_class == "direct" else 1)
 
 
-def test_precomputed_kernels_and_functions_are_the_same():
+def test_precomputed_and_custom_kernels_agree():
     X, codes = strategies.integers(9, 50, 4, 3)
     named = nk.KernelPerceptron("poly", gamma=1, degree=2).fit(X, codes)
     K = (X @ X.T + 1.0) ** 2
@@ -234,30 +234,30 @@ def test_precomputed_kernels_and_functions_are_the_same():
     python = nk.KernelPerceptron(lambda x, z: float(sum(map(float.__mul__, x.tolist(), z.tolist())) + 1) ** 2)
     python.fit(X, codes)
     objects = nk.KernelPerceptron(lambda x, z: (sum(x[k] * z[k] for k in x) + 1.0) ** 2).fit(strategies.dicts(X), codes)
-    assert rows._model.learner.potential._compiled["pairs"] is not None
-    assert blocks._model.learner.potential._compiled["takes_blocks"]
-    assert python._model.learner.potential._compiled["pairs"] is None
+    assert rows._model.learner.kernel._compiled["pairs"] is not None
+    assert blocks._model.learner.kernel._compiled["takes_blocks"]
+    assert python._model.learner.kernel._compiled["pairs"] is None
     for other, queries in ((ready, K), (rows, X), (blocks, X), (python, X), (objects, strategies.dicts(X))):
         np.testing.assert_array_equal(other.raw_dual_coef_, named.raw_dual_coef_)
         np.testing.assert_array_equal(other.decision_function(queries), named.decision_function(X))
 
 
 def test_single_precision_is_exact_where_it_is_used():
-    """Raw pixels reach products of 5e7, which float32 does not hold; pieces of them it does."""
+    """Products of raw pixels reach 5e7, which float32 does not represent exactly; products of pieces are exact."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 256, (40, 784)).astype(float)
     points = kernel_methods.Points.of(Rows.of(X))
     assert points.data.dtype == np.float32
-    assert 0 < points.width < 784
+    assert 0 < points.exact_columns < 784
     exact = X.astype(np.int64) @ X.astype(np.int64).T
-    np.testing.assert_array_equal(kernel_methods.Potential("linear").block(points, points), exact)
+    np.testing.assert_array_equal(kernel_methods.Kernel("linear").block(points, points), exact)
     assert (X.astype(np.float32) @ X.astype(np.float32).T != exact).any()
     for other in (X + 0.5, X * 1000.0):
         assert kernel_methods.Points.of(Rows.of(other)).data.dtype == np.float64
 
 
-def test_precision_decides_signs():
-    """Two rows that differ by one grey level: their scores are 1e28 and more apart by what float32 cannot see."""
+def test_signs_that_need_double_precision():
+    """Two rows that differ by one grey level have scores of 1e28, whose difference float32 cannot represent."""
     rng = np.random.default_rng(1)
     x = rng.integers(0, 256, 784)
     z = x.copy()
@@ -283,7 +283,7 @@ def test_precision_decides_signs():
         ("xor", (np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0]))),
     ],
 )
-def test_what_no_line_separates_a_kernel_does(name, data):
+def test_kernels_separate_what_no_line_does(name, data):
     X, y = data
     clf = nk.KernelPerceptron("rbf", gamma=5.0, max_iter=1000).fit(X, y)
     assert clf.converged_
@@ -297,13 +297,13 @@ def test_what_no_line_separates_a_kernel_does(name, data):
 
 
 @many_kernels
-@pytest.mark.parametrize("way", ["ovr", "direct"])
-def test_the_bound_is_never_broken(kernel, way):
-    """Seen backwards: any separator's margin is at most |w| / mistakes at every moment, and |w|^2 <= mistakes R^2."""
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_mistake_bound_holds_at_every_update(kernel, multi_class):
+    """At every update, any separator's margin is at most |w| / mistakes, and |w|^2 <= mistakes R^2."""
     for seed in range(5):
         X, _ = strategies.integers(seed, 60, 3, 2)
         y = (np.abs(X).sum(axis=1) + X[:, 0] * X[:, 1]).astype(int) % 3
-        clf = nk.KernelPerceptron(kernel, **KERNELS[kernel][0], multi_class=way, max_iter=30).fit(X, y)
+        clf = nk.KernelPerceptron(kernel, **KERNELS[kernel][0], multi_class=multi_class, max_iter=30).fit(X, y)
         ledger = clf.ledger_
         if kernel == "sigmoid":
             assert ledger.margin_at_most is None
@@ -342,12 +342,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("way", ["ovr", "direct"])
-def test_a_file_gives_back_an_equal_model(case, way, tmp_path):
+@pytest.mark.parametrize("multi_class", ["ovr", "direct"])
+def test_saved_model_is_equal(case, multi_class, tmp_path):
     kernel, form, function = CASES[case]
     X, codes = strategies.integers(10, 40, 5, 3)
     X, y = form(X), np.array(["x", "y", "z"])[codes]
-    clf = nk.KernelPerceptron(kernel, multi_class=way, random_state=1, max_iter=2.5).fit(X, y)
+    clf = nk.KernelPerceptron(kernel, multi_class=multi_class, random_state=1, max_iter=2.5).fit(X, y)
     clf.save(tmp_path / "m.nk")
     found = nk.load(tmp_path / "m.nk", kernel=function)
     for other in (found, pickle.loads(pickle.dumps(clf))):

@@ -1,4 +1,4 @@
-"""Inner products and their powers: exact for whole numbers, whichever way and on however many threads."""
+"""Powers of inner products are exact for integers, whatever the method and the number of threads."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Rows
-from novikoff._compiled.loops.kernel_matrix import TOGETHER
+from novikoff._compiled.loops.kernel_matrix import ROWS_PER_TILE
 from novikoff._compiled.loops.simd import LANES
 from novikoff.errors import DataError
 from novikoff.kernel_methods import products
 from novikoff.kernel_methods.points import Points
 from novikoff.kernel_methods.products import powers_of_dots
-from novikoff.system.threads import at_most, share
+from novikoff.system.threads import limit_threads, run_in_threads
 
 
-def _rows(rng, n, columns, filled, largest):
+def _random_rows(rng, n, columns, filled, largest):
     return rng.integers(-largest, largest + 1, (n, columns)).astype(np.float64) * (rng.random((n, columns)) < filled)
 
 
-def _literal(A, B, gamma, coef0, degree):
-    """In whole numbers, which Python has without end."""
+def _exact_powers(A, B, gamma, coef0, degree):
+    """Compute the powers in Python integers, which do not overflow."""
     found = [
         [(gamma * sum(int(x) * int(z) for x, z in zip(a, b, strict=True)) + coef0) ** degree for b in B] for a in A
     ]
@@ -46,56 +46,59 @@ def _literal(A, B, gamma, coef0, degree):
     coef0=st.integers(-2, 2),
     is_sparse=st.tuples(st.booleans(), st.booleans()),
 )
-def test_whole_numbers_exactly(seed, n, m, columns, filled, largest, is_negative, gamma, coef0, is_sparse):
+def test_integers_are_exact(seed, n, m, columns, filled, largest, is_negative, gamma, coef0, is_sparse):
     rng = np.random.default_rng(seed)
-    A, B = _rows(rng, n, columns, filled, largest), _rows(rng, m, columns, filled, largest)
-    if not is_negative:  # such numbers up to 255 are stored as bytes
+    A, B = _random_rows(rng, n, columns, filled, largest), _random_rows(rng, m, columns, filled, largest)
+    if not is_negative:  # integers from 0 to 255 are stored as bytes
         A, B = abs(A), abs(B)
     a, b = (Points.of(Rows.of(sp.csr_array(X) if sparse else X)) for X, sparse in zip((A, B), is_sparse, strict=True))
     found = powers_of_dots(a, b, float(gamma), float(coef0), 1)
     assert found.dtype == np.float64
-    assert np.array_equal(found, _literal(A, B, gamma, coef0, 1))
-    # Squares and cubes of numbers up to 2^31 are rounded twice at most.
+    assert np.array_equal(found, _exact_powers(A, B, gamma, coef0, 1))
+    # Cubes of integers up to 2^31 are rounded twice at most.
     np.testing.assert_allclose(
-        powers_of_dots(a, b, float(gamma), float(coef0), 3), _literal(A, B, gamma, coef0, 3), rtol=4e-16
+        powers_of_dots(a, b, float(gamma), float(coef0), 3), _exact_powers(A, B, gamma, coef0, 3), rtol=4e-16
     )
 
 
 @pytest.mark.parametrize("columns", [64, 101])
-def test_many_rows_of_whole_numbers(columns):
-    """More than go through a tile together, and more than there are in a tile."""
+def test_more_rows_than_fit_into_a_tile(columns):
+    """More rows than are multiplied with a tile at once, and more rows than a tile has."""
     rng = np.random.default_rng(0)
-    A, B = _rows(rng, 2 * TOGETHER + 3, columns, 0.2, 255), _rows(rng, 2 * LANES + 1, columns, 0.2, 255)
+    A, B = (
+        _random_rows(rng, 2 * ROWS_PER_TILE + 3, columns, 0.2, 255),
+        _random_rows(rng, 2 * LANES + 1, columns, 0.2, 255),
+    )
     found = powers_of_dots(Points.of(Rows.of(A)), Points.of(Rows.of(B)))
     assert np.array_equal(found, (A.astype(np.int64) @ B.astype(np.int64).T).astype(np.float64))
 
 
 @pytest.mark.parametrize("filled", [0.02, 0.2, 0.9])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_numbers_that_are_not_whole(filled, is_sparse):
+def test_floats(filled, is_sparse):
     rng = np.random.default_rng(0)
     A, B = (rng.standard_normal((n, 150)) * (rng.random((n, 150)) < filled) for n in (40, 70))
     a, b = (Points.of(Rows.of(sp.csr_array(X) if is_sparse else X)) for X in (A, B))
     np.testing.assert_allclose(powers_of_dots(a, b, 0.5, 1.0, 5), (0.5 * A @ B.T + 1.0) ** 5, rtol=1e-12, atol=1e-12)
 
 
-def test_sparse_rows_of_different_widths_are_not_filled():
+def test_sparse_rows_may_have_different_widths():
     a, b = (Points(sp.csr_array(np.ones((3, columns)))) for columns in (4, 6))
     assert powers_of_dots(a, b).tolist() == [[4.0] * 3] * 3
 
 
 @pytest.mark.parametrize("filled", [0.1, 1.0])
 @pytest.mark.parametrize("columns", [(100, 80), (80, 100)])
-def test_rows_of_different_widths_are_refused(filled, columns):
+def test_dense_rows_of_different_widths_are_rejected(filled, columns):
     rng = np.random.default_rng(0)
-    a, b = (Points.of(Rows.of(_rows(rng, 70, each, filled, 9))) for each in columns)
+    a, b = (Points.of(Rows.of(_random_rows(rng, 70, each, filled, 9))) for each in columns)
     with pytest.raises(DataError, match=r"Rows of (100|80) columns and of (100|80) have no product"):
         powers_of_dots(a, b)
 
 
 @pytest.mark.parametrize("filled", [0.1, 1.0])
 @pytest.mark.parametrize("is_whole", [False, True])
-def test_any_number_of_threads(monkeypatch, filled, is_whole):
+def test_result_does_not_depend_on_the_number_of_threads(monkeypatch, filled, is_whole):
     monkeypatch.setattr(products, "_LEAST", 1)
     rng = np.random.default_rng(0)
     A, B = (rng.standard_normal((n, 100)) * (rng.random((n, 100)) < filled) for n in (37, 71))
@@ -110,46 +113,46 @@ def test_any_number_of_threads(monkeypatch, filled, is_whole):
 
 
 @given(n=st.integers(0, 50), least=st.integers(0, 60), processors=st.integers(1, 7))
-def test_every_row_is_somebodys(n, least, processors):
+def test_each_row_belongs_to_one_thread(n, least, processors):
     parts = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.sched_getaffinity", lambda _: range(processors), raising=False)
         patch.delenv("OMP_NUM_THREADS", raising=False)
-        share(lambda begin, end: parts.append((begin, end)), n, least)
+        run_in_threads(lambda begin, end: parts.append((begin, end)), n, least)
     assert sorted(row for begin, end in parts for row in range(begin, end)) == list(range(n))
     assert len(parts) <= processors
     assert len(parts) == 1 or min(end - begin for begin, end in parts) >= least
 
 
 @pytest.mark.parametrize(
-    ("said", "threads"), [("1", 1), (" 2", 2), ("3,2", 3), ("0", 4), ("many", 4), ("²", 4), ("9", 4)]
+    ("setting", "threads"), [("1", 1), (" 2", 2), ("3,2", 3), ("0", 4), ("many", 4), ("²", 4), ("9", 4)]
 )
-def test_as_many_as_it_is_told(monkeypatch, said, threads):
+def test_number_of_threads_follows_omp_num_threads(monkeypatch, setting, threads):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(4), raising=False)
-    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
     parts = []
-    share(lambda begin, end: parts.append(begin), 100, 1)
+    run_in_threads(lambda begin, end: parts.append(begin), 100, 1)
     assert len(parts) == threads
-    with at_most(1):
-        share(lambda begin, end: parts.append(begin), 100, 1)
+    with limit_threads(1):
+        run_in_threads(lambda begin, end: parts.append(begin), 100, 1)
     assert len(parts) == threads + 1
 
 
-def test_after_the_end_of_the_main_thread():
-    """Python starts no more threads then, but those that are there may still have work to share."""
+def test_work_after_the_end_of_the_main_thread():
+    """Python starts no new threads then, but running ones may still share work."""
     code = (
-        "import threading, time; from novikoff import _threads; _threads._processors = lambda: 2\n"
+        "import threading, time; from novikoff.system import threads; threads.n_processors = lambda: 2\n"
         "def late():\n"
         "    threading.main_thread().join(); time.sleep(0.1)\n"
-        "    _threads.share(lambda begin, end: print(begin, end), 10, 1)\n"
-        "_threads.share(lambda begin, end: None, 10, 1); threading.Thread(target=late).start()"
+        "    threads.run_in_threads(lambda begin, end: print(begin, end), 10, 1)\n"
+        "threads.run_in_threads(lambda begin, end: None, 10, 1); threading.Thread(target=late).start()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert sorted(done.stdout.split("\n")) == ["", "0 5", "5 10"]
     assert done.stderr == ""
 
 
-def test_what_goes_wrong_in_another_thread_is_heard(monkeypatch):
+def test_exception_in_another_thread_is_raised(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: range(2), raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
 
@@ -158,4 +161,4 @@ def test_what_goes_wrong_in_another_thread_is_heard(monkeypatch):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        share(work, 10, 1)
+        run_in_threads(work, 10, 1)

@@ -1,4 +1,4 @@
-"""Regression by potential functions: against kernel_reference.py, its theorem, and scikit-learn's contract."""
+"""Kernel regression: against tests/reference/kernel_methods.py, its loss bound, and scikit-learn's checks."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def problem(seed=0, n=30):
     return X, X[:, 0] * X[:, 1] + 0.1 * rng.standard_normal(n)
 
 
-def literal(kernel, X, y, passes):
+def reference_run(kernel, X, y, passes):
     run = reference.Regression(KERNELS[kernel][1], STEP)
     for _ in range(passes):
         for at, (x, target) in enumerate(zip(X.tolist(), y.tolist(), strict=True)):
@@ -42,7 +42,7 @@ def literal(kernel, X, y, passes):
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_same_function_and_losses(kernel, form):
     X, y = problem()
-    run = literal(kernel, X, y, 2)
+    run = reference_run(kernel, X, y, 2)
     reg = nk.KernelRegressor(kernel, **KERNELS[kernel][0], step=STEP, max_iter=2).fit(form(X), y)
     assert (reg.ledger_.examples, reg.ledger_.passes, reg.n_iter_) == (60, 2, 2)
     assert reg.ledger_.squared_loss == pytest.approx(sum(run.losses))
@@ -56,7 +56,7 @@ def test_same_function_and_losses(kernel, form):
 
 
 @many_kernels
-def test_blocks_and_streams_are_alike(kernel):
+def test_blocks_and_streams_agree(kernel):
     X, y = problem(n=40)
     given = KERNELS[kernel][0]
     whole = nk.KernelRegressor(kernel, **given, step=STEP, max_iter=1).fit(X, y)
@@ -68,17 +68,17 @@ def test_blocks_and_streams_are_alike(kernel):
         np.testing.assert_allclose(other.raw_dual_coef_, whole.raw_dual_coef_, rtol=1e-9)
         assert other.ledger_.squared_loss == pytest.approx(whole.ledger_.squared_loss)
     for block in (1, 7, 1000):
-        learner = ResidualLearner(kernel_methods.Potential(kernel, **given), step=STEP, block=block)
+        learner = ResidualLearner(kernel_methods.Kernel(kernel, **given), step=STEP, block=block)
         state = learner.update(learner.init(), kernel_methods.Points.of(Rows.of(X)), y)
         np.testing.assert_allclose(state.signs.values, whole.raw_dual_coef_[0], rtol=1e-9)
 
 
 @many_kernels
-def test_the_bound_on_the_loss(kernel):
-    """Against many functions u = sum a_i K(x_i, .), the best of them found by least squares."""
+def test_loss_bound(kernel):
+    """The bound holds against many functions u = sum a_i K(x_i, .), among them that of least squares."""
     for seed in range(10):
         X, y = problem(seed)
-        function = kernel_methods.Potential(kernel, **KERNELS[kernel][0])
+        function = kernel_methods.Kernel(kernel, **KERNELS[kernel][0])
         points = kernel_methods.Points.of(Rows.of(X))
         K = function.gram(points, np.arange(len(X)))
         step = 1.0 / K.diagonal().max()
@@ -89,7 +89,7 @@ def test_the_bound_on_the_loss(kernel):
             assert reg.ledger_.squared_loss <= reg.ledger_.loss_bound(norm, loss) * (1 + 1e-9)
 
 
-def test_it_ends_when_there_is_nothing_left_to_lose():
+def test_fit_ends_at_tol():
     X = np.eye(4)
     reg = nk.KernelRegressor("linear", step=1.0, max_iter=50).fit(X, np.arange(4.0))
     assert reg.n_iter_ == 2
@@ -111,7 +111,7 @@ def test_objects_and_kernel_matrices():
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "objects", "precomputed"])
-def test_saved_and_continued(form, tmp_path):
+def test_saved_model_continues_alike(form, tmp_path):
     X, y = problem()
     rows = {"dense": X + 0.5, "sparse": sp.csr_array(X), "precomputed": np.exp(-np.abs(X[:, :1] - X[:, 0]))}.get(form)
     kernel = {"objects": shared_letters, "precomputed": "precomputed"}.get(form, "rbf")

@@ -1,4 +1,4 @@
-"""Model files: what is saved comes back equal and goes on alike; what is not whole is refused in a sentence."""
+"""Model files: saved models are loaded equal and continue alike; damaged or forged files are refused."""
 
 import json
 import math
@@ -44,22 +44,22 @@ def path(tmp_path):
 
 
 def content_of(model, path):
-    """The file of a model: everything it knows, to the last bit."""
+    """The bytes of the file of a model: everything it has learned, to the last bit."""
     model.save(path)
     return path.read_bytes()
 
 
-def again(model, path, **how):
+def save_and_load(model, path, **how):
     model.save(path)
     return nk.load(path, **how)
 
 
-def learned(seed=0, n=40, d=3, n_classes=2, as_format="float64", **how):
+def fit_perceptron(seed=0, n=40, d=3, n_classes=2, as_format="float64", **how):
     X, y = integers(seed, n, d, n_classes)
     return nk.Perceptron(**how).partial_fit(FORMATS[as_format](X), y)
 
 
-# -- goes on alike
+# -- loaded models continue as if they had not been saved
 
 WORDS = ("ham", "spam", "eggs", "tea")
 
@@ -68,7 +68,7 @@ WORDS = ("ham", "spam", "eggs", "tea")
 def streams_and_models(draw):
     labels = draw(st.sampled_from([(0, 1), (False, True), WORDS[:2], (0, 1, 2), WORDS]))
     X, y = draw(streams(labels))
-    scale = draw(st.sampled_from([1.0, 0.1]))  # tenths are not exact: order of summation shows
+    scale = draw(st.sampled_from([1.0, 0.1]))  # tenths are not exact, so that the order of summation matters
     how = {
         "rule": draw(st.sampled_from(ALL_RULES)),
         "hypothesis": draw(st.sampled_from(HYPOTHESES)),
@@ -78,13 +78,13 @@ def streams_and_models(draw):
     return X * scale, y.tolist(), how, draw(st.integers(1, len(y)))
 
 
-def in_a_block(change):
+def as_block(change):
     return lambda model, X, y: model.partial_fit(change(X), y) if len(y) else model
 
 
 WAYS = {
-    **{name: in_a_block(change) for name, change in FORMATS.items()},
-    "dicts": in_a_block(lambda X: dicts(X, zeros=False)),
+    **{name: as_block(change) for name, change in FORMATS.items()},
+    "dicts": as_block(lambda X: dicts(X, zeros=False)),
     "arrays one by one": one_by_one,
     "dicts one by one": lambda model, X, y: one_by_one(model, dicts(X, zeros=False), y),
 }
@@ -93,70 +93,70 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 @given(streams_and_models())
 @settings(max_examples=40)
-def test_a_break_changes_nothing(tmp_path_factory, way, drawn):
+def test_saving_and_loading_between_examples_changes_nothing(tmp_path_factory, way, drawn):
     """learn(A then B) = learn(A), save, load, learn(B): the files are equal byte for byte."""
     X, y, how, cut = drawn
     path = tmp_path_factory.getbasetemp() / "break.nk"
     learn = WAYS[way]
-    straight = learn(learn(nk.Perceptron(**how), X[:cut], y[:cut]), X[cut:], y[cut:])
-    broken = again(learn(nk.Perceptron(**how), X[:cut], y[:cut]), path)
-    broken = learn(broken, X[cut:], y[cut:])
-    assert content_of(straight, path) == content_of(broken, path)
+    uninterrupted = learn(learn(nk.Perceptron(**how), X[:cut], y[:cut]), X[cut:], y[cut:])
+    resumed = save_and_load(learn(nk.Perceptron(**how), X[:cut], y[:cut]), path)
+    resumed = learn(resumed, X[cut:], y[cut:])
+    assert content_of(uninterrupted, path) == content_of(resumed, path)
 
 
 @given(streams_and_models(), st.lists(st.sampled_from(["float64", "float32", "csr64"]), min_size=3, max_size=3))
-def test_formats_may_change_around_a_break(tmp_path_factory, drawn, formats):
-    """The memory of a voter is then of several kinds, and weights have changed their order in memory."""
+def test_the_format_of_rows_may_change_after_loading(tmp_path_factory, drawn, formats):
+    """The history of a voted perceptron then has rows of several formats, and weights have another memory layout."""
     X, y, how, cut = drawn
     path = tmp_path_factory.getbasetemp() / "mixed.nk"
-    straight, broken = nk.Perceptron(**how), nk.Perceptron(**how)
+    uninterrupted, resumed = nk.Perceptron(**how), nk.Perceptron(**how)
     for number, kind in enumerate(formats):
         part = slice(None, cut) if number % 2 else slice(None)
-        for model in (straight, broken):
+        for model in (uninterrupted, resumed):
             model.partial_fit(FORMATS[kind](X[part]), y[part])
-        broken = again(broken, path)
+        resumed = save_and_load(resumed, path)
         queries = FORMATS[formats[0]](X)
-        assert broken.decision_function(queries).tobytes() == straight.decision_function(queries).tobytes()
-    assert content_of(straight, path) == content_of(broken, path)
+        assert resumed.decision_function(queries).tobytes() == uninterrupted.decision_function(queries).tobytes()
+    assert content_of(uninterrupted, path) == content_of(resumed, path)
 
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 def test_new_names_and_labels_after_loading(path, hypothesis):
     stream = [({"a": 0.1, "b": 2}, "x"), ({"b": -1.3}, "y"), ({"c": 0.7, "a": -1}, "w"), ({"d": 1, "b": 0.1}, "x")]
     for cut in range(1, len(stream)):
-        straight, broken = nk.Perceptron(hypothesis=hypothesis), nk.Perceptron(hypothesis=hypothesis)
-        one_by_one(straight, *zip(*stream[:cut], strict=True))
-        broken = again(one_by_one(broken, *zip(*stream[:cut], strict=True)), path)
+        uninterrupted, resumed = nk.Perceptron(hypothesis=hypothesis), nk.Perceptron(hypothesis=hypothesis)
+        one_by_one(uninterrupted, *zip(*stream[:cut], strict=True))
+        resumed = save_and_load(one_by_one(resumed, *zip(*stream[:cut], strict=True)), path)
         for x, y in stream[cut:] * 3:
-            assert straight.predict_one(x) == broken.predict_one(x)
-            straight.learn_one(x, y)
-            broken.learn_one(x, y)
-        assert content_of(straight, path) == content_of(broken, path)
+            assert uninterrupted.predict_one(x) == resumed.predict_one(x)
+            uninterrupted.learn_one(x, y)
+            resumed.learn_one(x, y)
+        assert content_of(uninterrupted, path) == content_of(resumed, path)
 
 
-def test_saving_in_the_middle_does_not_disturb(path):
+def test_saving_does_not_change_the_model(path):
     X, y = integers(1, 60, 4, 3)
     watched, left_alone = nk.Perceptron(hypothesis="voted"), nk.Perceptron(hypothesis="voted")
     for x, label in zip(dicts(X * 0.1), y, strict=True):
         watched.learn_one(x, label).save(path)
-        watched.predict_one(x)  # puts a voter's memory together
+        watched.predict_one(x)  # makes the history compact
         left_alone.learn_one(x, label)
     assert content_of(watched, path) == content_of(left_alone, path)
 
 
-# -- comes back equal
+# -- loaded models are equal
 
 
 @pytest.mark.parametrize("as_format", FORMATS)
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
-def test_everything_comes_back(path, hypothesis, n_classes, as_format):
+def test_a_loaded_model_has_equal_attributes(path, hypothesis, n_classes, as_format):
     X, y = integers(3, 80, 5, n_classes)
     X = FORMATS[as_format](X * 0.1)
     model = nk.Perceptron(hypothesis=hypothesis, max_iter=3, order="shuffled", random_state=5)
     with pytest.warns(UserWarning, match="did not converge"):
         model.fit(X, y)
-    found = again(model, path)
+    found = save_and_load(model, path)
     assert found.get_params() == model.get_params()
     assert vars(found).keys() == vars(model).keys()
     assert (found.n_iter_, found.converged_, found.n_features_in_) == (model.n_iter_, model.converged_, 5)
@@ -171,8 +171,8 @@ def test_everything_comes_back(path, hypothesis, n_classes, as_format):
         assert content_of(found.fit(X, y), path) == content_of(model.fit(X, y), path)
 
 
-def test_the_place_of_weights_in_memory_is_no_part_of_a_file(path):
-    """It changes with the kind of rows, even by reading."""
+def test_the_memory_layout_of_weights_does_not_change_the_file(path):
+    """The layout changes with the format of the rows, even by predicting."""
     X, y = integers(0, 50, 7, 3)
     model = nk.Perceptron(hypothesis="averaged").partial_fit(dicts(X * 0.1), y)
     assert model._model.state.raw.coef.flags.fnc
@@ -185,11 +185,11 @@ def test_the_place_of_weights_in_memory_is_no_part_of_a_file(path):
 
 
 def test_one_name_and_then_another(path):
-    """One column for three classes lies in memory both ways at once."""
+    """The weights of one column for three classes are contiguous in both orders."""
     stream = [({"a": k % 3 - 1.0}, "xyz"[k % 3]) for k in range(9)] + [({"b": 0.1, "a": 0.7}, "x")] * 2
-    straight = one_by_one(nk.Perceptron(), *zip(*stream, strict=True))
-    broken = again(one_by_one(nk.Perceptron(), *zip(*stream[:-1], strict=True)), path).learn_one(*stream[-1])
-    assert content_of(straight, path) == content_of(broken, path)
+    uninterrupted = one_by_one(nk.Perceptron(), *zip(*stream, strict=True))
+    resumed = save_and_load(one_by_one(nk.Perceptron(), *zip(*stream[:-1], strict=True)), path).learn_one(*stream[-1])
+    assert content_of(uninterrupted, path) == content_of(resumed, path)
 
 
 LABELS = [
@@ -213,7 +213,7 @@ def test_labels_keep_their_type(path, labels):
     model = nk.Perceptron(max_iter=1, hypothesis="averaged").partial_fit(X, np.resize(labels, 12))
     with pytest.warns(UserWarning, match="did not converge"):
         model = model.fit(X, np.resize(labels, 12))
-    found = again(model, path)
+    found = save_and_load(model, path)
     assert found.classes_.dtype == model.classes_.dtype
     assert [*map(type, found.classes_.tolist())] == [*map(type, model.classes_.tolist())]
     assert found.predict(X).tolist() == model.predict(X).tolist()
@@ -242,10 +242,10 @@ ONE_LABELS = [
 
 
 @pytest.mark.parametrize("label", ONE_LABELS, ids=lambda label: f"{type(label).__name__} {str(label)[:9]!a}")
-def test_a_lone_label(path, label):
-    """Which class it is follows from what it is."""
+def test_a_single_label(path, label):
+    """Its class code depends on its value."""
     model = nk.Perceptron().learn_one({"a": 1}, label)
-    found = again(model, path)
+    found = save_and_load(model, path)
     assert found._model.labels.known == [label]
     assert type(found._model.labels.known[0]) is type(label)
     assert found._model.labels.codes == model._model.labels.codes
@@ -262,34 +262,34 @@ def test_labels_of_other_types_are_refused(path):
 def test_names_of_any_kind(path):
     names = ["", "ä𝄞", "\ud800", "a\0b", 7, 7.5, np.str_("np"), b"raw", "new\nline", "a" * 1000]
     model = nk.Perceptron().learn_one(dict.fromkeys(names, 0.5), True)
-    found = again(model, path)
+    found = save_and_load(model, path)
     assert list(found._model.vocabulary) == names
     assert [*map(type, found._model.vocabulary)] == [*map(type, names)]
     assert content_of(found, path) == content_of(model, path)
-    assert content_of(again(nk.Perceptron().learn_one({}, "x"), path).learn_one({"a": 1}, "y"), path)
+    assert content_of(save_and_load(nk.Perceptron().learn_one({}, "x"), path).learn_one({"a": 1}, "y"), path)
 
 
 def test_columns_of_a_frame(path):
     X, y = integers(0, 30, 3, 2)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     model = nk.Perceptron().partial_fit(frame, y)
-    found = again(model, path)
+    found = save_and_load(model, path)
     assert found.feature_names_in_.dtype == model.feature_names_in_.dtype == object
     assert found.feature_names_in_.tolist() == ["a", "b", "c"]
     more = [{"a": 1.0, "new": 2.0}], [1]
     assert content_of(found.partial_fit(*more), path) == content_of(model.partial_fit(*more), path)
-    assert again(found, path).n_features_in_ == 3
+    assert save_and_load(found, path).n_features_in_ == 3
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=str)
 def test_rules(path, rule):
-    found = again(learned(rule=rule), path)
+    found = save_and_load(fit_perceptron(rule=rule), path)
     assert found.rule == rule
     assert found._model.learner.rule == rules.resolve(rule)
 
 
 @pytest.mark.parametrize("rule", [half, rules.Custom(half)], ids=["function", "value"])
-def test_a_rule_of_ones_own_must_be_passed(path, rule):
+def test_a_rule_that_is_a_function_must_be_passed(path, rule):
     X, y = integers(0, 20, 3, 2)
     model = nk.Perceptron(rule=rule).partial_fit(X, y)
     model.save(path)
@@ -310,7 +310,7 @@ def test_a_rule_of_ones_own_must_be_passed(path, rule):
 
 
 def test_a_rule_that_is_not_needed_is_refused(path):
-    learned().save(path)
+    fit_perceptron().save(path)
     with pytest.raises(ModelFileError, match="knows its rule"):
         nk.load(path, rule=half)
 
@@ -335,8 +335,8 @@ PARAMETERS = [
 
 @pytest.mark.parametrize("how", PARAMETERS, ids=str)
 def test_parameters(path, how):
-    model = learned(**how)
-    found = again(model, path)
+    model = fit_perceptron(**how)
+    found = save_and_load(model, path)
     ((name, value),) = how.items()
     kept = getattr(found, name)
     np.testing.assert_array_equal(kept, value)
@@ -345,21 +345,21 @@ def test_parameters(path, how):
     assert repr(found.ledger_) == repr(model.ledger_)
 
 
-def test_words_as_classes(path):
+def test_strings_as_classes(path):
     words = np.array(["ham", "spam"])
     for classes in (words, words.astype(object), words.tolist(), np.array([False, True])):
-        found = again(nk.Perceptron(classes=classes).learn_one({"a": 1}, classes[1]), path)
+        found = save_and_load(nk.Perceptron(classes=classes).learn_one({"a": 1}, classes[1]), path)
         assert type(found.classes) is type(classes)
         assert np.asarray(found.classes).dtype == np.asarray(classes).dtype
         assert found.classes_.tolist() == list(classes)
 
 
-def test_a_generator_goes_on_where_it_stood(path):
+def test_the_state_of_a_random_generator_is_saved(path):
     X, y = integers(0, 30, 3, 2)
     model = nk.Perceptron(order="random", max_iter=2, random_state=np.random.RandomState(3))
-    model.random_state.standard_normal()  # leaves another one for later
+    model.random_state.standard_normal()  # the generator keeps a second number
     with pytest.warns(UserWarning, match="did not converge"):
-        found = again(model.fit(X, y), path)
+        found = save_and_load(model.fit(X, y), path)
     for _ in range(2):
         with pytest.warns(UserWarning, match="did not converge"):
             assert content_of(found.fit(X, y), path) == content_of(model.fit(X, y), path)
@@ -368,21 +368,21 @@ def test_a_generator_goes_on_where_it_stood(path):
         model.set_params(random_state=np.random.RandomState(np.random.PCG64(1))).save(path)
 
 
-def test_learners_that_were_merged(path):
-    """Several chains, with a first vector each."""
+def test_merged_learners(path):
+    """Merged learners have several sequences of updates, each with a first weight vector."""
     X, y = integers(2, 60, 4, 3)
     learner = Learner(hypothesis="voted")
     states = [learner.update(learner.init(4, 3), Rows.of(X[k::2] * 0.1), y[k::2]) for k in (0, 1)]
     model = Model(learner, [0, 1, 2], learner.merge(states))
-    model_files.save(path, model_files.Saved("perceptron", model))
+    model_files.save(path, model_files.SavedPerceptron("perceptron", model))
     found = model_files.load(path).model
     for each in (model, found):
         each.learn_rows(Rows.of(X * 0.1), y)
         each.learn_rows(Rows.of(csr(X[:9])), y[:9])
     assert found.scores(Rows.of(X)).tobytes() == model.scores(Rows.of(X)).tobytes()
-    model_files.save(path, model_files.Saved("perceptron", found))
+    model_files.save(path, model_files.SavedPerceptron("perceptron", found))
     one = path.read_bytes()
-    model_files.save(path, model_files.Saved("perceptron", model))
+    model_files.save(path, model_files.SavedPerceptron("perceptron", model))
     assert one == path.read_bytes()
 
 
@@ -391,7 +391,7 @@ def test_a_long_trace(path):
     for k in range(1500):
         model.learn_one([1.0, k % 3], k % 2)
     assert model.ledger_.trace.stride > 1
-    found = again(model, path)
+    found = save_and_load(model, path)
     for k in range(1500):
         found.learn_one([k % 2, 1.0], k % 2)
         model.learn_one([k % 2, 1.0], k % 2)
@@ -399,7 +399,7 @@ def test_a_long_trace(path):
 
 
 def test_bytes_do_not_depend_on_the_process(path):
-    """Neither on hashing nor on what was asked before."""
+    """They depend neither on the hash seed of Python nor on earlier calls."""
     code = (
         "import sys, novikoff as nk\n"
         "m = nk.Perceptron().learn_one({'b': 1, 'a': 2}, 'x').learn_one({'c': 1}, 'y')\n"
@@ -414,35 +414,35 @@ def test_bytes_do_not_depend_on_the_process(path):
     assert len(found) == 1
 
 
-def test_what_cannot_be_saved(path):
+def test_values_that_cannot_be_saved(path):
     with pytest.raises(NotFittedError):
         nk.Perceptron().save(path)
-    model = learned()
+    model = fit_perceptron()
     model._model.state.raw.coef[0, 0] = np.inf
     with pytest.raises(ModelFileError, match=r"^The model cannot be saved: state.raw.coef holds NaN or infinity\.$"):
         model.save(path)
     with pytest.raises(ModelFileError, match=r"none/m.nk cannot be written: No such file or directory\.$"):
-        learned().save(path.parent / "none" / "m.nk")
+        fit_perceptron().save(path.parent / "none" / "m.nk")
     with pytest.raises(ModelFileError, match=r"cannot be written: Is a directory\.$"):
-        learned().save(path.parent)
+        fit_perceptron().save(path.parent)
     with pytest.raises(ValueError, match="max_iter"):
-        learned().set_params(max_iter=-1).save(path)
+        fit_perceptron().set_params(max_iter=-1).save(path)
     assert list(path.parent.iterdir()) == []
 
 
 def test_a_failed_save_leaves_the_old_file(path):
-    before = content_of(learned(), path)
-    bad = learned(seed=1)
+    before = content_of(fit_perceptron(), path)
+    bad = fit_perceptron(seed=1)
     bad._model.state.raw.coef[0, 0] = np.nan
     with pytest.raises(ModelFileError):
         bad.save(path)
     assert path.read_bytes() == before
 
 
-# -- files that are not whole and sound
+# -- damaged and forged files
 
 
-def written(path, content):
+def write(path, content):
     path.write_bytes(content)
     return path
 
@@ -474,63 +474,63 @@ FOREIGN = {
 def test_foreign_files(path, name):
     content, sentence = FOREIGN[name]
     if content is None:
-        model_files.save(path, model_files.Saved("forest", learned()._model))
+        model_files.save(path, model_files.SavedPerceptron("forest", fit_perceptron()._model))
     else:
-        written(path, content)
+        write(path, content)
     with pytest.raises(ModelFileError, match=sentence) as found:
         nk.load(path)
     assert str(found.value).startswith(str(path))
     assert "\n" not in str(found.value)
 
 
-def test_paths_that_are_no_files(path):
+def test_paths_that_are_not_files(path):
     for bad, sentence in ((path, "No such file"), (path.parent, "directory"), ("a\0b", "null")):
         with pytest.raises(ModelFileError, match=f"cannot be read: .*{sentence}"):
             nk.load(bad)
 
 
 SMALL = {
-    "binary": lambda: learned(n=6, hypothesis="averaged"),
-    "voted": lambda: learned(n=9, n_classes=3, hypothesis="voted", as_format="csr32"),
+    "binary": lambda: fit_perceptron(n=6, hypothesis="averaged"),
+    "voted": lambda: fit_perceptron(n=9, n_classes=3, hypothesis="voted", as_format="csr32"),
     "names": lambda: one_by_one(nk.Perceptron(hypothesis="pocket"), [{"a": 1}, {"b": 2}, {"c": 1}], ["x", "y", "z"]),
 }
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_truncation_is_noticed(path, name):
+def test_every_truncation_is_detected(path, name):
     content = content_of(SMALL[name](), path)
     for size in range(len(content)):
         with pytest.raises(ModelFileError):
-            nk.load(written(path, content[:size]))
+            nk.load(write(path, content[:size]))
     with pytest.raises(ModelFileError):
-        nk.load(written(path, content + b"\0"))
+        nk.load(write(path, content + b"\0"))
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_flipped_byte_is_noticed(path, name):
-    """What is still accepted (white space in the header) is the same model."""
+def test_every_flipped_byte_is_detected(path, name):
+    """A change that is accepted (white space in the header) gives the same model."""
     content = content_of(SMALL[name](), path)
     rng = random.Random(0)
-    places = [rng.choices(range(len(content)), k=rng.randint(1, 3)) for _ in range(600)]
+    offsets = [rng.choices(range(len(content)), k=rng.randint(1, 3)) for _ in range(600)]
     if name == "binary":
-        places += [[at] for at in range(len(content))]
-    for changed in places:
+        offsets += [[at] for at in range(len(content))]
+    for changed in offsets:
         bad = bytearray(content)
         for at in changed:
             bad[at] ^= 1 << rng.randrange(8)
         try:
-            found = nk.load(written(path, bytes(bad)))
+            found = nk.load(write(path, bytes(bad)))
         except ModelFileError:
             continue
         assert content_of(found, path) == content
 
 
-def forged(path, model, change):
-    """The file of a model, tampered with by someone who knows how to make a checksum."""
+def write_forged(path, model, change):
+    """Write the file of a model with a change and the right checksum for it."""
     model.save(path)
     kind, root = model_files.read(path)
     change(root)
-    return written(path, pack(kind, root))
+    return write(path, pack(kind, root))
 
 
 def with_tensor(name, change):
@@ -540,9 +540,9 @@ def with_tensor(name, change):
     return apply
 
 
-def with_fact(place, value):
+def with_fact(path_of_fact, value):
     def apply(root):
-        *path, last = place.split("/")
+        *path, last = path_of_fact.split("/")
         facts = root.facts
         for name in path:
             facts = facts[name]
@@ -554,7 +554,7 @@ def with_fact(place, value):
     return apply
 
 
-def put(at, value):
+def set_to(at, value):
     def change(array):
         array[at] = value
         return array
@@ -568,39 +568,39 @@ def without(name):
 
 FORGERIES = {
     "coef missing": (without("state.raw.coef"), "state.raw.coef is missing"),
-    "coef NaN": (with_tensor("state.raw.coef", put((0, 0), np.nan)), "state.raw.coef holds NaN or infinity"),
-    "bias inf": (with_tensor("state.raw.bias", put(0, np.inf)), "state.raw.bias holds NaN or infinity"),
+    "coef NaN": (with_tensor("state.raw.coef", set_to((0, 0), np.nan)), "state.raw.coef holds NaN or infinity"),
+    "bias inf": (with_tensor("state.raw.bias", set_to(0, np.inf)), "state.raw.bias holds NaN or infinity"),
     "coef wide": (with_tensor("state.raw.coef", lambda a: np.pad(a, ((0, 0), (0, 1)))), "3 names for 4 features"),
     "coef tall": (with_tensor("state.raw.coef", lambda a: np.pad(a, ((0, 1), (0, 0)))), "has shape"),
     "coef short type": (with_tensor("state.raw.coef", np.float32), "has dtype float32, expected float64"),
     "coef integers": (with_tensor("state.raw.coef", np.int64), "has dtype int64, expected float64"),
-    "counts": (with_tensor("state.counts", put(1, -1)), "state.counts are"),
-    "more mistakes than examples": (with_tensor("state.counts", put(1, 10**6)), "state.counts are"),
-    "all of time": (with_tensor("state.counts", put(0, 2**63 - 1)), "state.counts are"),
-    "measures": (with_tensor("state.measures", put(0, np.nan)), "state.measures are"),
+    "counts": (with_tensor("state.counts", set_to(1, -1)), "state.counts are"),
+    "more mistakes than examples": (with_tensor("state.counts", set_to(1, 10**6)), "state.counts are"),
+    "all of time": (with_tensor("state.counts", set_to(0, 2**63 - 1)), "state.counts are"),
+    "measures": (with_tensor("state.measures", set_to(0, np.nan)), "state.measures are"),
     "capacity": (with_fact("state/trace/capacity", 0), "capacity 0"),
     "stride": (with_fact("state/trace/stride", 3), "stride 3"),
-    "trace": (with_tensor("state.trace.counts", put((0, 0), 10**6)), "do not rise"),
+    "trace": (with_tensor("state.trace.counts", set_to((0, 0), 10**6)), "do not rise"),
     "passes": (with_fact("state/passes", -1), "state.passes is -1"),
     "huge": (with_fact("state/passes", 10**30), "state.passes is 1000"),
     "is_bounded": (with_fact("state/is_bounded", 1), "state.is_bounded is 1"),
     "no state": (with_fact("state", KeyError), "state is missing"),
     "state a list": (with_fact("state", []), r"state is \[\]"),
-    "slot": (with_tensor("state.history.0.slots", put(0, 99)), "points outside 0..3"),
-    "slot below": (with_tensor("state.history.0.slots", put(0, -1)), "points outside"),
-    "class": (with_tensor("state.history.0.classes", put((0, 1), 3)), "points outside 0..2"),
-    "step": (with_tensor("state.history.0.steps", put(0, np.nan)), "NaN"),
-    "example": (with_tensor("state.history.0.examples", put(0, 99)), "not in the order"),
-    "column": (with_tensor("state.history.0.rows.indices", put(0, 3)), "points outside 0..2"),
-    "column below": (with_tensor("state.history.0.rows.indices", put(0, -1)), "points outside"),
+    "slot": (with_tensor("state.history.0.slots", set_to(0, 99)), "points outside 0..3"),
+    "slot below": (with_tensor("state.history.0.slots", set_to(0, -1)), "points outside"),
+    "class": (with_tensor("state.history.0.classes", set_to((0, 1), 3)), "points outside 0..2"),
+    "step": (with_tensor("state.history.0.steps", set_to(0, np.nan)), "NaN"),
+    "example": (with_tensor("state.history.0.examples", set_to(0, 99)), "not in the order"),
+    "column": (with_tensor("state.history.0.rows.indices", set_to(0, 3)), "points outside 0..2"),
+    "column below": (with_tensor("state.history.0.rows.indices", set_to(0, -1)), "points outside"),
     "column order": (with_tensor("state.history.0.rows.indices", lambda a: a * 0), "a column twice in a row"),
-    "indptr": (with_tensor("state.history.0.rows.indptr", put(1, 99)), "do not rise from 0"),
-    "indptr start": (with_tensor("state.history.0.rows.indptr", put(0, -1)), "do not rise from 0"),
+    "indptr": (with_tensor("state.history.0.rows.indptr", set_to(1, 99)), "do not rise from 0"),
+    "indptr start": (with_tensor("state.history.0.rows.indptr", set_to(0, -1)), "do not rise from 0"),
     "indptr types": (with_tensor("state.history.0.rows.indptr", np.int64), "dtype int64"),
     "width": (with_fact("state/history/0/rows/width", 99), "more features than the model"),
-    "chains": (with_fact("state/history/chains", 0), "has no chains"),
-    "many chains": (with_fact("state/history/chains", 2**60), "state.history.1 is missing"),
-    "ended": (with_fact("state/history/0/ended", 5), "only the last chain"),
+    "no sequences": (with_fact("state/history/chains", 0), "has no sequences"),
+    "too many sequences": (with_fact("state/history/chains", 2**60), "state.history.1 is missing"),
+    "ended": (with_fact("state/history/0/ended", 5), "only the last sequence"),
     "born": (with_fact("state/history/0/born", 99), "not in the order"),
     "rule": (with_fact("learner/rule/type", "Magic"), "its rule is of type 'Magic'"),
     "rule's parameter": (with_fact("learner/rule/learning_rate", -1.0), "its rule is"),
@@ -619,7 +619,7 @@ FORGERIES = {
     "dtype of objects": (with_fact("labels/dtype", "O"), "labels.dtype is 'O'"),
     "dtype of fields": (with_fact("labels/dtype", "i4,i4"), "labels.dtype is"),
     "dtype huge": (with_fact("labels/dtype", "<U99999999"), "labels.dtype is"),
-    "names": (with_tensor("names.offsets", put(1, 99)), "names.offsets do not rise"),
+    "names": (with_tensor("names.offsets", set_to(1, 99)), "names.offsets do not rise"),
     "names equal": (with_tensor("names.bytes", lambda a: a * 0 + 97), "two features have the same name"),
     "no names": (with_fact("has_names", KeyError), "has_names is missing"),
     "unknown parameter": (with_fact("parameters/depth", {"is": "plain", "value": 3}), "unexpected keyword"),
@@ -649,20 +649,20 @@ def voter():
 
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_files(path, voter, name):
-    """A right checksum is not enough: all is looked at before anything is built from it."""
+    """Everything is checked before anything is built from it, even if the checksum is right."""
     change, sentence = FORGERIES[name]
     with pytest.raises(ModelFileError, match=sentence) as found:
-        nk.load(forged(path, voter, change))
-    assert str(found.value).startswith(f"{path} holds no sound model: ")
+        nk.load(write_forged(path, voter, change))
+    assert str(found.value).startswith(f"{path} holds no valid model: ")
     assert "\n" not in str(found.value)
 
 
 def test_forged_generators(path):
-    model = learned(random_state=np.random.RandomState(0))
+    model = fit_perceptron(random_state=np.random.RandomState(0))
     with pytest.raises(ModelFileError, match="no state of a RandomState"):
-        nk.load(forged(path, model, with_fact("parameters/random_state/position", 625)))
+        nk.load(write_forged(path, model, with_fact("parameters/random_state/position", 625)))
     with pytest.raises(ModelFileError, match="shape"):
-        nk.load(forged(path, model, with_tensor("parameters.random_state.keys", lambda a: a[:9])))
+        nk.load(write_forged(path, model, with_tensor("parameters.random_state.keys", lambda a: a[:9])))
 
 
 def test_impossible_tensors(path):
@@ -675,7 +675,7 @@ def test_impossible_tensors(path):
             }
         ).encode()
         with pytest.raises(ModelFileError, match=f"the tensor 'w' has type {dtype}"):
-            nk.load(written(path, struct.pack("<Q", len(header)) + header + bytes(size)))
+            nk.load(write(path, struct.pack("<Q", len(header)) + header + bytes(size)))
     for shape in ([0, 2**63], [0] * 99, [0, 2**40, 2**40]):
         header = json.dumps(
             {
@@ -684,14 +684,14 @@ def test_impossible_tensors(path):
             }
         ).encode()
         with pytest.raises(ModelFileError):
-            nk.load(written(path, struct.pack("<Q", len(header)) + header))
+            nk.load(write(path, struct.pack("<Q", len(header)) + header))
 
 
 STRANGE = [None, True, -1, 0, 1, 3, 2**62, 2**63, 10**30, 0.5, -1e308, "", "inf", "x", [], [[]], {}, {"is": "plain"}]
 
 
-def tampered(root, rng):
-    """Change one thing at random, of any kind."""
+def tamper(root, rng):
+    """Change one fact or tensor at random."""
     if rng.random() < 0.5:
         facts = root.facts
         while True:
@@ -718,8 +718,8 @@ def tampered(root, rng):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_whatever_is_accepted_can_be_used(path, voter):
-    """Tampered with at random under a right checksum: refused, or a model that learns and answers."""
+def test_a_tampered_file_that_is_accepted_can_be_used(path, voter):
+    """A file with a random change and the right checksum is refused, or gives a model that learns and predicts."""
     X = [{"a": 1.0, "b": 1.0}, {"c": -0.5, "d": 1.0}]
     rng = random.Random(0)
     accepted = 0
@@ -727,8 +727,8 @@ def test_whatever_is_accepted_can_be_used(path, voter):
     contents = [content_of(model, path) for model in models]
     for number in range(1500):
         kind, root = unpack(contents[number % 3], "m.nk")
-        tampered(root, rng)
-        written(path, pack(kind, root))
+        tamper(root, rng)
+        write(path, pack(kind, root))
         try:
             found = nk.load(path)
         except ModelFileError:
@@ -740,15 +740,15 @@ def test_whatever_is_accepted_can_be_used(path, voter):
             found.learn_one(X[0], found.classes_[0]).predict_one(X[1])
             repr(found.ledger_)
         except nk.errors.NovikoffError:
-            pass  # other parameters than it has learned by, labels of another type
+            pass  # its parameters or labels have been changed
     assert 50 < accepted < 1000
 
 
-# -- killed
+# -- killed processes
 
 
 def test_killed_while_saving(path):
-    """Twenty times at random moments: the file is always whole."""
+    """The file is always complete, after twenty kills at random moments."""
     code = """
 import os, random, signal, sys, time
 import numpy as np
@@ -761,7 +761,7 @@ for _ in range(20):
     child = os.fork()
     while not child:
         model.learn_one(np.full(30000, rng.random()), rng.choice(["ham", "spam"]))
-        model_files.save(sys.argv[1], model_files.Saved("perceptron", model))
+        model_files.save(sys.argv[1], model_files.SavedPerceptron("perceptron", model))
     while not os.path.exists(sys.argv[1]):
         time.sleep(0.01)
     time.sleep(rng.random() * 0.2)
@@ -773,18 +773,18 @@ for _ in range(20):
     run = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     seen = [int(line) for line in run.stdout.splitlines()]
     assert len(seen) == 20
-    assert seen == sorted(seen)  # each went on from what the one before had saved
+    assert seen == sorted(seen)  # each continued from what the one before had saved
     assert len(set(seen)) > 5
     assert nk.load(path).ledger_.examples == seen[-1]
     left = [each for each in path.parent.iterdir() if each != path]
     assert all(each.name.startswith(f".{path.name}.") for each in left)
 
 
-# -- house
+# -- imports
 
 
 def test_reading_needs_no_sklearn(path):
-    learned().save(path)
+    fit_perceptron().save(path)
     code = f"import sys; from novikoff.model_files import load; load({str(path)!r}); print('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
@@ -793,13 +793,13 @@ def test_no_code_in_files():
     for file in Path(model_files.__file__).parent.glob("*.py"):
         text = file.read_text()
         words = ["import pickle", "eval(", "exec(", "allow_pickle=True"]
-        # The registry imports modules of novikoff by names that are written there, not by what a file says.
+        # The registry imports modules of novikoff by names in its source, not by names in a file.
         words += [] if file.name == "loading.py" else ["import_module"]
         assert not any(word in text for word in words)
-    assert all(kind.home.startswith("novikoff.") for kind in KINDS.values())
+    assert all(kind.module.startswith("novikoff.") for kind in KINDS.values())
 
 
-def test_a_kind_that_nobody_knows_is_refused(path):
+def test_an_unknown_kind_is_refused(path):
     model_files.write(path, "oracle", model_files.Section("m.nk"), lambda root: None)
     with pytest.raises(ModelFileError, match="kind 'oracle', which this version of novikoff cannot make"):
         nk.load(path)

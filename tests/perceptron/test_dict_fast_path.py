@@ -16,10 +16,10 @@ import novikoff as nk
 from novikoff import rules
 from novikoff._compiled import pyobjects
 from novikoff._compiled.loops import dicts
-from novikoff.perceptron.dict_fast_path import Quick
+from novikoff.perceptron.dict_fast_path import DictFastPath
 from tests.support.strategies import TIES, account, raw
 
-pytestmark = pytest.mark.skipif(not pyobjects.AVAILABLE, reason="compiled code cannot read Python's objects here")
+pytestmark = pytest.mark.skipif(not pyobjects.is_available(), reason="compiled code cannot read Python's objects here")
 
 RULES = [
     rules.Perceptron(),
@@ -67,14 +67,14 @@ def settings(draw):
 def plain(**of):
     """A model that never goes the short way."""
     model = nk.Perceptron(**of).learn_one({"a": 1}, True).learn_one({"b": 1}, False)
-    model._model._now = replace(model._model._now, quick=None)
-    model._model.quick = None
+    model._model._now = replace(model._model._now, fast_path=None)
+    model._model.fast_path = None
     return model
 
 
 def quick(**of):
     model = nk.Perceptron(**of).learn_one({"a": 1}, True).learn_one({"b": 1}, False)
-    assert isinstance(model._model.quick, Quick)
+    assert isinstance(model._model.fast_path, DictFastPath)
     return model
 
 
@@ -100,7 +100,7 @@ def test_the_short_way_is_the_long_way(stream, of):
         assert one.predict_one(x) is other.predict_one(x)
         one.learn_one(x, y)
         other.learn_one(x, y)
-    assert one._model.quick is not None
+    assert one._model.fast_path is not None
     assert everything(one) == everything(other)
 
 
@@ -157,11 +157,11 @@ def test_new_labels_and_new_names_end_the_short_way_and_begin_it_anew():
         model.learn_one({"a": 1.0}, label)
     model.learn_one({"c": 1.0, "a": 2.0}, True)
     assert list(model._model.vocabulary) == ["a", "c"]
-    assert model._model.quick is not None
+    assert model._model.fast_path is not None
     three = nk.Perceptron()
     for label in ("ham", "spam", "eggs", "ham"):
         three.learn_one({label: 1.0}, label)
-    assert three._model.quick is None
+    assert three._model.fast_path is None
     assert list(three._model.vocabulary) == ["ham", "spam", "eggs"]
 
 
@@ -201,10 +201,10 @@ def test_nothing_leaks():
     models = [nk.Perceptron(hypothesis="averaged", classes=labels) for _ in range(2)]
     for model in models:
         model.learn_one(*stream[0])
-    models[1]._model._now = replace(models[1]._model._now, quick=None)
-    models[1]._model.quick = None
+    models[1]._model._now = replace(models[1]._model._now, fast_path=None)
+    models[1]._model.fast_path = None
     more = growth(models[0]) - growth(models[1])
-    assert models[0]._model.quick is not None
+    assert models[0]._model.fast_path is not None
     assert np.abs(more).max() < 100  # of 400 examples, each with a dozen objects
 
 
@@ -261,7 +261,7 @@ def test_a_label_that_learns_while_it_is_looked_up():
     """The log is full when the lookup is over, and was not when it began."""
     label, other = Loud("yes"), Loud("no")
     model = nk.Perceptron(rule=rules.Margin(beta=1e9), classes=[other, label]).learn_one({"a": 1.0}, other)
-    slots = model._model.quick._words
+    slots = model._model.fast_path._int_slots
 
     def fill():
         while slots[dicts.LOGGED] < dicts.LOG_SIZE:
@@ -295,4 +295,4 @@ def test_the_type_of_a_rules_number_is_not_that_of_weights(kind):
         one.learn_one(x, y)
         other.learn_one(x, y)
     assert everything(one) == everything(other)
-    assert {type(w) for w in one._model._now.point.raw[0].w.values()} == {float}
+    assert {type(w) for w in one._model._now.example_learner.raw[0].w.values()} == {float}

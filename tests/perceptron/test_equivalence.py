@@ -1,5 +1,4 @@
-"""However the rows come - dense, sparse, named, in blocks, one by one, with a break, on two machines - the result is
-the same."""
+"""The result does not depend on how rows come: dense, sparse, named, in blocks, one by one, resumed or merged."""
 
 import copy
 import pickle
@@ -38,7 +37,7 @@ exact_rules = st.sampled_from([rules.Perceptron(), rules.Margin(beta=2.0)])
 
 @st.composite
 def runs(draw, classes_known=None):
-    """(X, y, a function that makes a fresh model for them); labels may be known or turn up along the way."""
+    """Draw (X, y, a function that makes a new model for them); labels are known in advance or met along the way."""
     labels = draw(label_sets)
     X, y = draw(streams(labels))
     known = draw(st.booleans()) if classes_known is None else classes_known
@@ -54,7 +53,7 @@ def runs(draw, classes_known=None):
 
 @st.composite
 def cuts(draw, n):
-    """Pieces of range(n), as (start, stop)."""
+    """Draw consecutive pieces of range(n), as (start, stop)."""
     inner = draw(st.sets(st.integers(1, max(1, n - 1)), max_size=4))
     return list(pairwise(sorted({0, n, *(cut for cut in inner if cut < n)})))
 
@@ -100,8 +99,8 @@ def test_names_may_come_in_any_order_and_zeros_may_be_left_out(run):
 
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
-def test_rows_without_features_still_move_the_intercept(hypothesis):
-    """Dicts may all be empty; the constant coordinate is not."""
+def test_rows_without_features_update_the_intercept(hypothesis):
+    """All dicts may be empty; they still have the constant coordinate."""
     y = [0, 0, 1, 1, 1, 1, 0, 0]
     block, single = (nk.Perceptron(hypothesis=hypothesis, classes=[0, 1]) for _ in range(2))
     assert_same(block.partial_fit([{}] * 8, y), one_by_one(single, [{}] * 8, y), [{}])
@@ -122,7 +121,7 @@ def test_predict_one_is_predict(form, run):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 def test_real_numbers_in_every_form(rule, n_classes, hypothesis):
-    """The steps of passive-aggressive rules are not exact; on a continuum rounding decides nothing."""
+    """The steps of passive-aggressive rules are rounded; on continuous data no decision depends on that."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, n_classes, 60)
     base = nk.Perceptron(rule, hypothesis).partial_fit(X, y)
@@ -138,8 +137,8 @@ def test_real_numbers_in_every_form(rule, n_classes, hypothesis):
 @pytest.mark.parametrize("form", [lambda X: X, csr])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 3, 16, 33, 100, 257])
-def test_a_row_is_scored_and_measured_at_once_as_one_after_the_other(form, dtype, width):
-    """To the last bit: the steps of this rule depend on all bits of margin and norm."""
+def test_score_and_squared_norm_in_one_loop_equal_those_in_two(form, dtype, width):
+    """To the last bit: the steps of this rule depend on every bit of margin and squared norm."""
     rng = np.random.default_rng(width)
     X, y = rng.normal(size=(200, width)).astype(dtype), rng.integers(0, 2, 200)
     learner = Learner(rules.PassiveAggressive())
@@ -154,7 +153,7 @@ def test_a_row_is_scored_and_measured_at_once_as_one_after_the_other(form, dtype
 
 
 @given(run=runs(), data=st.data())
-def test_one_block_is_many(run, data):
+def test_one_block_equals_many(run, data):
     X, y, fresh = run
     model = fresh()
     for start, stop in data.draw(cuts(len(X))):
@@ -167,7 +166,7 @@ def test_one_block_is_many(run, data):
 
 
 @given(run=runs(), data=st.data())
-def test_named_features_may_turn_up_late(run, data):
+def test_named_features_may_be_added_later(run, data):
     X, y, fresh = run
     rows = dicts(X, zeros=False)
     model = fresh()
@@ -197,7 +196,7 @@ def test_learning_goes_on_after_fit(run):
     assert_same(fresh().partial_fit(X, y).partial_fit(X, y), one_by_one(fresh(max_iter=1).fit(X, y), X, y), X)
 
 
-def test_classes_may_be_named_at_the_first_call_instead():
+def test_classes_may_be_given_at_the_first_partial_fit():
     X, y = integers(2, 30, 3, 3)
     assert_same(
         nk.Perceptron(classes=[0, 1, 2]).partial_fit(X, y), nk.Perceptron().partial_fit(X, y, classes=[0, 1, 2]), X
@@ -205,7 +204,7 @@ def test_classes_may_be_named_at_the_first_call_instead():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_trace_is_thinned_the_same(n_classes):
+def test_the_trace_does_not_depend_on_blocks(n_classes):
     X, y = integers(3, 4000, 3, n_classes)
     block = nk.Perceptron().partial_fit(X, y)
     blocks = nk.Perceptron()
@@ -222,25 +221,26 @@ def test_the_trace_is_thinned_the_same(n_classes):
 
 
 @pytest.mark.parametrize("ties", TIES)
-@given(stream=streams(labels=(0, 2)), late=streams(labels=(0, 1, 2)), place=st.sampled_from([-5, 1, 9]))
-def test_a_late_third_class_finds_two_vectors_as_if_always_there(ties, stream, late, place):
-    """The perceptron's w becomes -w and w: what two classes with a vector each would have, wherever the third sorts."""
+@given(stream=streams(labels=(0, 2)), late=streams(labels=(0, 1, 2)), third=st.sampled_from([-5, 1, 9]))
+def test_a_third_class_added_later_equals_one_known_from_the_start(ties, stream, late, third):
+    """The perceptron's w becomes -w and w, as with one vector per class from the start, wherever the third class
+    sorts."""
     X, y = stream
     model = nk.Perceptron(ties=ties, classes=[0, 2]).partial_fit(X, y)
     run = reference.Run([np.zeros((2, X.shape[1] + 1))])
     reference.learn(run, reference.folded(X, True), y // 2, reference.perceptron, ties)
     width = min(X.shape[1], late[0].shape[1])
     X_late = np.hstack([late[0][:, :width], np.zeros((len(late[0]), X.shape[1] - width))])
-    y_late = np.where(late[1] == 1, place, late[1])
-    if place not in y_late:
-        y_late[0] = place
+    y_late = np.where(late[1] == 1, third, late[1])
+    if third not in y_late:
+        y_late[0] = third
     model.partial_fit(X_late, y_late)
 
-    labels = sorted([0, 2, place])
+    labels = sorted([0, 2, third])
     # met when its first row is reached, and not before
-    first = int(np.argmax(y_late == place))
+    first = int(np.argmax(y_late == third))
     reference.learn(run, reference.folded(X_late[:first], True), y_late[:first] // 2, reference.perceptron, ties)
-    run.weights[-1] = np.insert(run.weights[-1], labels.index(place), 0.0, axis=0)
+    run.weights[-1] = np.insert(run.weights[-1], labels.index(third), 0.0, axis=0)
     codes = [labels.index(label) for label in y_late[first:]]
     reference.learn(run, reference.folded(X_late[first:], True), codes, reference.perceptron, ties)
     assert model.classes_.tolist() == labels
@@ -255,8 +255,8 @@ def test_a_late_third_class_finds_two_vectors_as_if_always_there(ties, stream, l
 # -- hypotheses, from the weights that one example after another left
 
 
-def shares_of_votes(all_weights, X, ties):
-    """Each vector has one vote on each row: (rows,) signed, or (rows, classes)."""
+def mean_votes(all_weights, X, ties):
+    """Return the mean of one vote per vector on each row: (rows,) signed, or (rows, classes)."""
     found = []
     for x in reference.folded(X, True):
         votes = [reference.predict(w[0] @ x if len(w) == 1 else w @ x, ties) for w in all_weights]
@@ -265,26 +265,26 @@ def shares_of_votes(all_weights, X, ties):
     return np.array(found)
 
 
-def assert_literal(X, y, all_weights, **of):
-    """The averaged and the voted perceptron are what they say, of the weights that each example left."""
+def assert_equal_to_definition(X, y, all_weights, **of):
+    """Compare the averaged and the voted perceptron with the mean and the votes of the weights after each example."""
     averaged = nk.Perceptron(hypothesis="averaged", **of).partial_fit(X, y)
     mean = np.mean(all_weights, axis=0)
     np.testing.assert_allclose(np.column_stack([averaged.coef_, averaged.intercept_]), mean, rtol=1e-12, atol=1e-12)
     voted = nk.Perceptron(hypothesis="voted", **of).partial_fit(X, y)
-    np.testing.assert_allclose(voted.decision_function(X), shares_of_votes(all_weights, X, of["ties"]), atol=1e-12)
+    np.testing.assert_allclose(voted.decision_function(X), mean_votes(all_weights, X, of["ties"]), atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @given(stream=streams(labels=(0, 1, 2)), ties=st.sampled_from(TIES))
-def test_averages_and_votes_are_literal(n_classes, stream, ties):
+def test_averages_and_votes_equal_their_definition(n_classes, stream, ties):
     X, y = stream[0], np.minimum(stream[1], n_classes - 1)
     of = {"ties": ties, "classes": range(n_classes)}
     stepped = nk.Perceptron(**of)
-    assert_literal(X, y, [raw(stepped.learn_one(x, label)) for x, label in zip(X, y, strict=True)], **of)
+    assert_equal_to_definition(X, y, [raw(stepped.learn_one(x, label)) for x, label in zip(X, y, strict=True)], **of)
 
 
 @given(stream=streams(labels=WORDS), ties=st.sampled_from(TIES))
-def test_averages_and_votes_remember_when_labels_turn_up(stream, ties):
+def test_averages_and_votes_with_labels_met_along_the_way(stream, ties):
     X, y = stream
     model, known, past = nk.Perceptron(ties=ties), [], []
     for x, label in zip(X, y.tolist(), strict=True):
@@ -293,11 +293,11 @@ def test_averages_and_votes_remember_when_labels_turn_up(stream, ties):
             past = [as_if_known(w, known, label) for w in past]
             known = sorted([*known, label])
         past.append(raw(model))
-    assert_literal(X, y, past, ties=ties)
+    assert_equal_to_definition(X, y, past, ties=ties)
 
 
 def as_if_known(w, known, new):
-    """Weights from before a label was met, among the labels after it. A single label has been the positive one."""
+    """Return weights from before a label was known, for the labels after it. A single label is the positive one."""
     if len(known) == 1:
         return w if known[0] > new else -w
     vectors = np.vstack([-w, w]) if len(known) == 2 else w
@@ -308,7 +308,7 @@ def as_if_known(w, known, new):
 
 
 @given(run=runs(), data=st.data())
-def test_resumed_is_uninterrupted(run, data):
+def test_resumed_equals_uninterrupted(run, data):
     X, y, fresh = run
     model = fresh()
     feed = data.draw(st.sampled_from([nk.Perceptron.partial_fit, one_by_one]))
@@ -334,7 +334,7 @@ def read_everything(model, X):
 
 @pytest.mark.parametrize("feed", [nk.Perceptron.partial_fit, one_by_one])
 @given(run=runs())
-def test_reading_never_disturbs(feed, run):
+def test_reading_does_not_change_the_model(feed, run):
     X, y, fresh = run
     model = fresh()
     for i in range(len(X)):
@@ -348,7 +348,7 @@ def test_reading_never_disturbs(feed, run):
 
 @st.composite
 def shards(draw):
-    """A learner, and shards (rows, codes) of two or three classes."""
+    """Draw a learner, and shards (rows, codes) of two or three classes."""
     n_classes, d = draw(st.sampled_from([2, 3])), draw(st.integers(1, 3))
     name, rule = draw(st.sampled_from(HYPOTHESES)), draw(exact_rules)
     learner = Learner(rule, hypotheses.resolve(name), draw(st.sampled_from(TIES)), draw(st.booleans()))
@@ -366,7 +366,7 @@ def everything(state):
 
 
 @given(shards())
-def test_merge_of_one_is_itself(case):
+def test_merge_of_one_state_equals_it(case):
     learner, (state, *_), ((rows, codes), *_) = case
     merged = learner.merge([state])
     assert everything(merged) == everything(state)
@@ -378,8 +378,8 @@ def test_merge_of_one_is_itself(case):
 
 
 @given(shards())
-def test_merge_of_several(case):
-    """Averages mix by examples; every voter keeps its vote; accounts add up. What was merged stays as it was."""
+def test_merge_of_several_states(case):
+    """Averages are weighted by examples, votes are kept, counts add up, and the merged states do not change."""
     learner, states, ((rows, codes), *_) = case
     before = [everything(state) for state in states]
     merged = learner.merge(states)
@@ -402,7 +402,7 @@ def test_merge_of_several(case):
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_learning_goes_on_after_a_merge(n_classes):
-    """From the mixed weights; the average is still that of all weights there were, and so is the vote."""
+    """It goes on from the merged weights; averages and votes are still those of all weight vectors."""
     parts = [integers(seed, 16, 3, n_classes) for seed in (1, 2, 3)]
     scores = {}
     for name in ("averaged", "voted"):
@@ -429,7 +429,7 @@ def test_learning_goes_on_after_a_merge(n_classes):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_orders_see_rows_not_formats(order):
+def test_orders_do_not_depend_on_the_format(order):
     X, y = integers(4, 40, 4, 3)
     of = {"order": order, "max_iter": 3, "random_state": 5, "hypothesis": "averaged"}
     with pytest.warns(match="did not converge"):

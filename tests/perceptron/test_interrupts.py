@@ -1,4 +1,4 @@
-"""A KeyboardInterrupt before any bytecode: what was being learned is learned whole or not at all."""
+"""A KeyboardInterrupt before any bytecode: an example or a block is learned whole or not at all."""
 
 import copy
 import pickle
@@ -11,7 +11,7 @@ import pytest
 import novikoff as nk
 from novikoff import Learner, rules
 from novikoff.data.encoding import Features
-from novikoff.data.formats import TableBlock, Texts, Words
+from novikoff.data.formats import CategoricalColumn, TableBlock, TextColumn
 from novikoff.data.formats.sources import Source
 from novikoff.data.formats.svmlight import SvmlightReader
 from novikoff.data.formats.vw import VwReader
@@ -35,8 +35,8 @@ def learned(stream=STREAM, plain=False, **parameters):
     for x, y in stream:
         model.learn_one(x, y)
     if plain:
-        model._model._now = replace(model._model._now, quick=None)
-        model._model.quick = None
+        model._model._now = replace(model._model._now, fast_path=None)
+        model._model.fast_path = None
     return model
 
 
@@ -86,7 +86,8 @@ def copies_of(model, path):
 
 
 def check(make, act, go_on, path, every=1):
-    """Interrupt `act` everywhere: the object is as before or after it, goes on like that, and a file of it too."""
+    """Interrupt `act` everywhere: the model, and a file of it, must be as before or as after it, and go on learning
+    so."""
     before, after = make(), make()
     act(after)
     expected = []
@@ -191,7 +192,7 @@ def test_partial_fit_of_arrays_is_whole_or_not_at_all(kind, tmp_path):
 
 @pytest.mark.parametrize("read", ["predict_one", "ledger_", "coef_", "predict", "deepcopy", "save"])
 @pytest.mark.parametrize("kind", ["averaged", "voted"])
-def test_to_read_changes_nothing(kind, read, tmp_path):
+def test_interrupted_reading_changes_nothing(kind, read, tmp_path):
     if (kind, read) == ("voted", "coef_"):
         return  # it has none
     path = tmp_path / "model"
@@ -212,8 +213,8 @@ def test_to_read_changes_nothing(kind, read, tmp_path):
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_interrupts_that_follow_one_another(kind):
-    """The next one may strike while what the one before left behind is being made whole."""
+def test_interrupts_during_recovery(kind):
+    """The next interrupt may come while the model recovers from the one before."""
     rng = np.random.default_rng(0)
     for _ in range(10):
         model, reference = MAKERS[kind](), MAKERS[kind]()
@@ -233,17 +234,17 @@ def test_interrupts_that_follow_one_another(kind):
 # -- other models
 
 
-def words_of(y):
+def as_strings(y):
     return np.array(y, object)
 
 
-def a_table(numbers, words, y):
-    columns = {"size": np.array(numbers, float), "sky": Words.of(words)}
-    return TableBlock("days.csv", np.arange(2, 2 + len(y)), words_of(y), columns)
+def table_block(numbers, words, y):
+    columns = {"size": np.array(numbers, float), "sky": CategoricalColumn.from_cells(words)}
+    return TableBlock("days.csv", np.arange(2, 2 + len(y)), as_strings(y), columns)
 
 
-def a_text(texts, y):
-    return TableBlock("mail.txt", np.arange(1, 1 + len(y)), words_of(y), {"text": Texts.of(texts)})
+def text_block(texts, y):
+    return TableBlock("mail.txt", np.arange(1, 1 + len(y)), as_strings(y), {"text": TextColumn.from_cells(texts)})
 
 
 def vw(content):
@@ -258,21 +259,24 @@ def svmlight(content):
 
 STREAMS = {
     "table": lambda: [
-        a_table([1, 2, 3], ["sun", "rain", "sun"], "aba"),
-        a_table([0, np.nan, 4, 2], ["rain", "fog", None, "snow"], "abba"),
-        a_table([3, 1], ["hail", "sun"], "ca"),
+        table_block([1, 2, 3], ["sun", "rain", "sun"], "aba"),
+        table_block([0, np.nan, 4, 2], ["rain", "fog", None, "snow"], "abba"),
+        table_block([3, 1], ["hail", "sun"], "ca"),
     ],
     "numbers": lambda: [
-        TableBlock("n.csv", np.arange(2), words_of("ab"), {"n": np.array([1.0, 3.0]), "m": np.array([0.5, 2.0])}),
+        TableBlock("n.csv", np.arange(2), as_strings("ab"), {"n": np.array([1.0, 3.0]), "m": np.array([0.5, 2.0])}),
         TableBlock(
-            "n.csv", np.arange(3), words_of("aab"), {"n": np.array([1.0, 2.0, np.nan]), "m": np.array([0.5, 2.0, 7.0])}
+            "n.csv",
+            np.arange(3),
+            as_strings("aab"),
+            {"n": np.array([1.0, 2.0, np.nan]), "m": np.array([0.5, 2.0, 7.0])},
         ),
-        TableBlock("n.csv", np.arange(1), words_of("b"), {"n": np.array([1.5]), "m": np.array([-0.5])}),
+        TableBlock("n.csv", np.arange(1), as_strings("b"), {"n": np.array([1.5]), "m": np.array([-0.5])}),
     ],
     "text": lambda: [
-        a_text(["call now", "see you"], "ba"),
-        a_text(["now or never", "you call", "win a prize now"], "bab"),
-        a_text(["see the prize"], "a"),
+        text_block(["call now", "see you"], "ba"),
+        text_block(["now or never", "you call", "win a prize now"], "bab"),
+        text_block(["see the prize"], "a"),
     ],
     "names": lambda: [vw("1 | a b:2\n-1 | c\n"), vw("1 |x d e:0.5 d\n-1 |x a\n1 | z\n"), vw("-1 | a q\n")],
     "indices": lambda: [svmlight("1 1:2 3:1\n-1 2:1\n"), svmlight("1 9:1\n-1 1:1 2:3\n"), svmlight("1 20:1\n")],
@@ -299,18 +303,18 @@ def test_a_block_of_a_stream_is_whole_or_not_at_all(kind, hypothesis, tmp_path):
         model = make()
         for block in blocks:
             model.learn(block)
-        expected.append((content(model), content(went_on(model, third))))
+        expected.append((content(model), content(learn_next(model, third))))
     seen = set()
     for where, model in interrupted_everywhere(make, lambda model: model.learn(second), every=5):
         is_after = content(model) == expected[1][0]
         assert is_after or content(model) == expected[0][0], where
         seen.add(is_after)
-        assert content(went_on(copy.deepcopy(model), third)) == expected[is_after][1], where
-        assert content(went_on(model, third)) == expected[is_after][1], where
+        assert content(learn_next(copy.deepcopy(model), third)) == expected[is_after][1], where
+        assert content(learn_next(model, third)) == expected[is_after][1], where
     assert seen == {False, True}
 
 
-def went_on(model, block):
+def learn_next(model, block):
     model.learn(block)
     return model
 

@@ -1,4 +1,4 @@
-"""The compiled loops against reference.py, and against scikit-learn to the last bit."""
+"""The compiled passes compared with the reference, and with scikit-learn to the last bit."""
 
 import math
 
@@ -9,7 +9,7 @@ from sklearn.linear_model import Perceptron as ScikitPerceptron
 import novikoff as nk
 from novikoff import Learner, Rows, hypotheses, rules
 from novikoff._compiled.loops import additive
-from novikoff.perceptron.learner import _compiled
+from novikoff.perceptron.compiled_rules import compile_rule
 from tests.reference import perceptron as reference
 from tests.support import strategies
 from tests.support.strategies import FORMATS, HYPOTHESES, TIES
@@ -22,7 +22,7 @@ RULES = {
     "passive-aggressive-I": (rules.PassiveAggressive(C=C, variant="I"), reference.pa_1(C)),
     "passive-aggressive-II": (rules.PassiveAggressive(C=C, variant="II"), reference.pa_2(C)),
 }
-EXACT = ("perceptron", "margin")  # steps are 0 or 1: exact for as long as one likes
+EXACT = ("perceptron", "margin")  # steps are 0 or 1, so integer data stay exact however long the run is
 
 intercepts = pytest.mark.parametrize("intercept", [True, False], ids=["intercept", "origin"])
 many_ties = pytest.mark.parametrize("ties", TIES)
@@ -32,7 +32,7 @@ two_or_many = pytest.mark.parametrize("n_classes", [2, 4], ids=["binary", "multi
 
 
 def problem(rule, n_classes, intercept, n=16, d=5):
-    """Rows and codes on which 16 steps of the rule are exact, and its averages too: 16 is a power of two."""
+    """Return rows and codes for which 16 steps of the rule are exact, and also averages, since 16 is a power of two."""
     if rule in EXACT:
         return strategies.integers(3, n, d, n_classes)
     return strategies.signs(3, n, d, n_classes, (4 if n_classes == 2 else 2) - intercept)
@@ -42,15 +42,15 @@ def signed(codes, n_classes):
     return 2 * codes - 1 if n_classes == 2 else codes
 
 
-def literal_scores(run, name, X, ties):
-    """What the hypothesis of this name says of the rows."""
+def reference_scores(run, name, X, ties):
+    """Return the scores of the hypothesis of this name for rows."""
     if name == "voted":
         return np.array([reference.votes(run, x, ties) for x in X])
     weights = getattr(reference, name)(run)
     return X @ (run.weights[0] if weights is None else weights).T
 
 
-def literal_labels(scores, ties):
+def reference_labels(scores, ties):
     return [reference.predict(score, ties) for score in scores]
 
 
@@ -60,7 +60,7 @@ def literal_labels(scores, ties):
 @pytest.mark.parametrize("rule", RULES)
 @many_ties
 @intercepts
-def test_a_stream(rule, hypothesis, form, n_classes, ties, intercept):
+def test_stream_matches_reference(rule, hypothesis, form, n_classes, ties, intercept):
     X, codes = problem(rule, n_classes, intercept)
     ours, step = RULES[rule]
     folded = reference.folded(X, intercept)
@@ -82,10 +82,10 @@ def test_a_stream(rule, hypothesis, form, n_classes, ties, intercept):
     assert ledger.radius**2 == pytest.approx((folded**2).sum(axis=1).max() * (1 if n_classes == 2 else 2))
 
     queries, _ = strategies.integers(4, 40, X.shape[1], n_classes)
-    expected = literal_scores(run, hypothesis, reference.folded(queries, intercept), ties)
+    expected = reference_scores(run, hypothesis, reference.folded(queries, intercept), ties)
     scores = learner.score(state, Rows.of(FORMATS[form](queries)))
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
-    assert signed(learner.decide(scores), n_classes).tolist() == literal_labels(scores, ties)
+    assert signed(learner.decide(scores), n_classes).tolist() == reference_labels(scores, ties)
     if rule in EXACT:
         np.testing.assert_array_equal(scores, expected)
 
@@ -96,9 +96,9 @@ def test_a_stream(rule, hypothesis, form, n_classes, ties, intercept):
 @pytest.mark.parametrize("rule", EXACT)
 @pytest.mark.parametrize("passes", [1, 3, 1000])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_cycling(rule, hypothesis, form, n_classes, passes):
+def test_passes_match_reference(rule, hypothesis, form, n_classes, passes):
     ours, step = RULES[rule]
-    # 1000 passes only where they end: every row alone on its own axis is separable by any labels
+    # 1000 passes only on data where they converge: rows on different axes are separable for any labels
     X, codes = strategies.integers(5, 16, 5, n_classes) if passes < 1000 else (np.eye(16), np.arange(16) % n_classes)
     folded = reference.folded(X, True)
     y = signed(codes, n_classes)
@@ -115,26 +115,27 @@ def test_cycling(rule, hypothesis, form, n_classes, passes):
     if hypothesis == "pocket":
         expected = folded @ reference.ratchet(run, folded, y, "mistake").T
     else:
-        expected = literal_scores(run, hypothesis, folded, "mistake")
+        expected = reference_scores(run, hypothesis, folded, "mistake")
     np.testing.assert_allclose(clf.decision_function(FORMATS[form](X)), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.fixture
 def passes(monkeypatch):
-    """The weights at the start of each pass, and the order in which it saw the rows."""
-    update, found = Learner.update_checked, []
+    """The weights at the start of each pass, and the order in which it visited the rows."""
+    update, found = Learner.update_unchecked, []
 
-    def spy(self, state, rows, codes, order, *others):
-        found.append((np.column_stack([state.raw.coef, state.raw.bias]), [] if order is None else order.tolist()))
-        return update(self, state, rows, codes, order, *others)
+    def spy(self, state, visits):
+        order = [] if visits.order is None else visits.order.tolist()
+        found.append((np.column_stack([state.raw.coef, state.raw.bias]), order))
+        return update(self, state, visits)
 
-    monkeypatch.setattr(Learner, "update_checked", spy)
+    monkeypatch.setattr(Learner, "update_unchecked", spy)
     return found
 
 
 @two_or_many
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_order_of_a_pass(n_classes, passes):
+def test_order_of_rows_in_a_pass(n_classes, passes):
     X, codes = strategies.integers(6, 30, 3, n_classes)
     orders = {}
     for name in ("given", "shuffled", "random", "worst"):
@@ -158,7 +159,7 @@ def test_the_order_of_a_pass(n_classes, passes):
 @pytest.mark.parametrize("form", ["float64", "csr32"])
 @pytest.mark.parametrize("rule", [name for name in RULES if name not in EXACT])
 def test_passive_aggressive_over_many_examples(rule, form, n_classes):
-    """No ties on a continuum, so rounding decides nothing."""
+    """Rows drawn from a continuous distribution have no ties, so rounding decides nothing."""
     rng = np.random.default_rng(7)
     X, codes = rng.normal(size=(300, 6)), rng.integers(0, n_classes, 300)
     ours, step = RULES[rule]
@@ -178,7 +179,7 @@ def users_passive_aggressive(margin, squared_norm):
 
 @two_or_many
 @pytest.mark.parametrize("form", ["float64", "csr32"])
-def test_a_rule_of_ones_own_is_the_built_in_one(form, n_classes):
+def test_users_rule_equals_the_built_in_rule(form, n_classes):
     X, codes = strategies.integers(8, 40, 5, n_classes)
     X = FORMATS[form](X)
     of = {"hypothesis": "averaged", "classes": range(n_classes)}
@@ -200,20 +201,20 @@ def test_a_rule_of_ones_own_is_the_built_in_one(form, n_classes):
     ],
     ids=repr,
 )
-def test_a_rule_in_python_is_the_compiled_one(rule):
-    code, knob, _ = _compiled(rule)
+def test_rule_in_python_equals_the_compiled_rule(rule):
+    code, parameter, _ = compile_rule(rule)
     for margin in (-7.5, -1.0, -0.0, 0.0, 0.3, 1.0, math.nextafter(1.0, 2.0), 1.5, 40.0):
         for squared_norm in (0.0, 1e-300, 0.7, 1.0, 12.0, 1e280):
             for mistake in (False, True):
-                compiled = additive.step_size(code, knob, margin, squared_norm, mistake)
+                compiled = additive.step_size(code, parameter, margin, squared_norm, mistake)
                 assert rule.step(margin, squared_norm, mistake) == compiled
 
 
 @pytest.mark.parametrize(("form", "intercept"), [("float64", True), ("float64", False), ("csr32", False)])
 @pytest.mark.parametrize("passes", [1, 2, 7])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_scikit_learn_to_the_last_bit(form, intercept, passes):
-    """Sparse rows only without intercept: there scikit-learn gives it a smaller step."""
+def test_weights_equal_those_of_scikit_learn(form, intercept, passes):
+    """To the last bit. Sparse rows only without intercept, for which scikit-learn takes a smaller step on them."""
     rng = np.random.default_rng(9)
     X = rng.normal(size=(500, 12)) * (rng.random((500, 12)) < 0.5)
     y = np.where(X @ rng.normal(size=12) + rng.normal(size=500) > 0.3, "up", "down")

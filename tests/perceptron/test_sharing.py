@@ -1,4 +1,4 @@
-"""One learner, used by several threads, from within its own calls, and in forked processes."""
+"""One model, used by several threads, from within its own calls, and in forked processes."""
 
 import copy
 import gc
@@ -17,9 +17,11 @@ import pytest
 import novikoff as nk
 from novikoff import Learner, rules
 from novikoff._compiled import pyobjects
-from novikoff.data.formats import TableBlock, Words
+from novikoff.data.formats import CategoricalColumn, TableBlock
 from novikoff.errors import ReentryError
+from novikoff.perceptron.dict_fast_path import DictFastPath
 from novikoff.streaming.model import StreamModel
+from novikoff.system import exclusive
 from tests.support.forks import call_in_fork
 from tests.support.interrupts import everything
 
@@ -34,8 +36,8 @@ def _switching_often():
     sys.setswitchinterval(before)
 
 
-def together(*calls):
-    """Run functions at the same time; raise what one of them raises."""
+def run_at_once(*calls):
+    """Run functions in threads at the same time; raise what one of them raises."""
     failures = []
 
     def guarded(call):
@@ -76,7 +78,7 @@ def weights(model):
 def test_no_example_of_any_thread_is_lost(hypothesis, is_begun):
     streams = [stream(seed) for seed in range(4)]
     model = nk.Perceptron(ALWAYS, hypothesis, fit_intercept=False, classes=[-1, 1] if is_begun else None)
-    together(*(lambda one=one: [model.learn_one(x, y) for x, y in one] for one in streams))
+    run_at_once(*(lambda one=one: [model.learn_one(x, y) for x, y in one] for one in streams))
     assert model.ledger_.examples == model.ledger_.updates == sum(map(len, streams))
     assert weights(model) == sums_of(streams)
 
@@ -90,7 +92,7 @@ def test_no_row_of_any_thread_is_lost():
         for k in range(0, len(one), 10):
             model.partial_fit([x for x, _ in one[k : k + 10]], [y for _, y in one[k : k + 10]])
 
-    together(
+    run_at_once(
         *(lambda one=one: learn(one) for one in streams[:3]), lambda: [model.learn_one(x, y) for x, y in streams[3]]
     )
     assert model.ledger_.examples == sum(map(len, streams))
@@ -101,11 +103,11 @@ def test_no_row_of_any_thread_is_lost():
 @pytest.mark.parametrize(
     "kind", [lambda: nk.KernelPerceptron("linear", hypothesis="last"), lambda: nk.LinearClassifier()]
 )
-def test_no_row_of_any_thread_is_lost_by_others(kind):
+def test_no_row_of_any_thread_is_lost_by_other_estimators(kind):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 5)), rng.integers(0, 2, 200)
     model = kind().partial_fit(X[:4], [0, 1, 0, 1])
-    together(
+    run_at_once(
         *(lambda k=k: [model.partial_fit(X[i : i + 4], y[i : i + 4]) for i in range(k, 200, 16)] for k in (0, 4, 8, 12))
     )
     assert model.ledger_.examples == 204
@@ -115,18 +117,20 @@ def test_no_row_of_any_thread_is_lost_by_others(kind):
 def test_no_block_of_any_thread_is_lost():
     def block(seed):
         words = [f"word {k}" for k in np.random.default_rng(seed).integers(0, 300, 5)]
-        return TableBlock("t.csv", np.arange(5), np.array([*"ababa"], object), {"word": Words.of(words)})
+        return TableBlock(
+            "t.csv", np.arange(5), np.array([*"ababa"], object), {"word": CategoricalColumn.from_cells(words)}
+        )
 
     model = StreamModel(Learner())
-    together(*(lambda k=k: [model.learn(block(seed)) for seed in range(k, 120, 4)] for k in range(4)))
+    run_at_once(*(lambda k=k: [model.learn(block(seed)) for seed in range(k, 120, 4)] for k in range(4)))
     assert model.ledger.examples == model.rows_read["t.csv"] == 600
     assert model.n_features == model.model.state.n_features
 
 
 @pytest.mark.usefixtures("_switching_often")
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "pocket"])
-def test_who_reads_sees_the_weights_between_two_examples(hypothesis):
-    """Weights that are always opposite, so that a row of two ones scores 0 unless an update is seen by half."""
+def test_readers_see_the_weights_between_two_examples(hypothesis):
+    """The two weights are always opposite, so a row of two ones scores 0 unless half an update is seen."""
     model = nk.Perceptron(ALWAYS, hypothesis, fit_intercept=False, ties="positive", classes=[-1, 1])
     model.learn_one({"one": 1.0, "other": -1.0}, 1)
     done = threading.Event()
@@ -146,13 +150,13 @@ def test_who_reads_sees_the_weights_between_two_examples(hypothesis):
                 found = weights(one)
                 assert found["one"] == -found["other"]
 
-    together(learn, read, read)
+    run_at_once(learn, read, read)
 
 
 # -- calls from within calls
 
 
-class Number(float):
+class CallingNumber(float):
     """Calls a function when it is multiplied."""
 
     act = None
@@ -164,8 +168,8 @@ class Number(float):
     __rmul__ = __mul__
 
 
-class Loud(UserDict):
-    """Calls a function when it is gone through."""
+class CallingDict(UserDict):
+    """Calls a function when it is iterated over."""
 
     act = None
 
@@ -178,9 +182,9 @@ def begun(hypothesis="last"):
     return nk.Perceptron(hypothesis=hypothesis).learn_one({"a": 1.0}, "spam").learn_one({"b": 1.0}, "ham")
 
 
-def test_a_mapping_may_teach_the_learner_while_it_is_read():
+def test_a_mapping_may_call_learn_while_it_is_read():
     model, expected = begun(), begun()
-    x = Loud({"a": 2.0, "c": 1.0})
+    x = CallingDict({"a": 2.0, "c": 1.0})
     x.act = lambda: model.learn_one({"b": 3.0}, "spam")
     model.learn_one(x, "ham")
     expected.learn_one({"b": 3.0}, "spam").learn_one({"a": 2.0, "c": 1.0}, "ham")
@@ -188,10 +192,10 @@ def test_a_mapping_may_teach_the_learner_while_it_is_read():
 
 
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "pocket", "voted"])
-def test_a_number_that_teaches_its_learner_is_told_so(hypothesis):
+def test_a_number_that_calls_learn_gets_an_error(hypothesis):
     model = begun(hypothesis)
     before = everything(model)
-    number = Number(2.0)
+    number = CallingNumber(2.0)
     number.act = lambda: model.learn_one({"b": 3.0}, "spam")
     with pytest.raises(ReentryError, match="asked to learn while this thread was inside another call"):
         model.learn_one({"a": number}, "spam")
@@ -205,14 +209,14 @@ def test_a_number_that_teaches_its_learner_is_told_so(hypothesis):
 def test_a_number_that_changes_its_example(hypothesis):
     model, after = begun(hypothesis), begun(hypothesis).learn_one({"a": 2.0, "b": 1.0}, "spam")
     before = everything(model)
-    x = {"a": Number(2.0), "b": 1.0}
+    x = {"a": CallingNumber(2.0), "b": 1.0}
     x["a"].act = x.clear
     with suppress(RuntimeError):  # the dict changed while it was gone through
         model.learn_one(x, "spam")
     assert everything(model) in (before, everything(after))
 
 
-def test_a_rule_that_teaches_its_learner_is_told_so():
+def test_a_rule_that_calls_learn_gets_an_error():
     model = None
 
     def rule(margin, squared_norm):
@@ -231,7 +235,7 @@ def test_a_rule_that_teaches_its_learner_is_told_so():
 
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "pocket", "voted"])
 def test_a_signal_handler_may_read_and_save_at_any_time(hypothesis, tmp_path):
-    """As a service does that saves what it has when it is asked to end."""
+    """As a service does that saves its model when it gets a signal to end."""
     model = begun(hypothesis)
     seen = []
 
@@ -284,7 +288,7 @@ def test_finalizers_may_read_at_any_time():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_has_a_whole_model_and_waits_for_nobody():
+def test_a_forked_process_has_a_complete_model_and_does_not_wait():
     model = nk.Perceptron(ALWAYS, fit_intercept=False, classes=[-1, 1])
     model.learn_one({"one": 1.0, "other": -1.0}, 1)
     done = threading.Event()
@@ -302,7 +306,7 @@ def test_a_forked_process_has_a_whole_model_and_waits_for_nobody():
         finally:
             done.set()
 
-    together(learn, learn, fork)
+    run_at_once(learn, learn, fork)
 
 
 def child_of(model):
@@ -319,9 +323,9 @@ def child_of(model):
 # -- what compiled code reads
 
 
-@pytest.mark.skipif(not pyobjects.AVAILABLE, reason="nothing is compiled here")
-def test_memory_that_runs_out_changes_nothing():
-    """The interpreter's allocator is made to fail at every call of it in turn."""
+@pytest.mark.skipif(not pyobjects.is_available(), reason="nothing is compiled here")
+def test_a_memory_error_changes_nothing():
+    """Each call of the interpreter's allocator is made to fail in turn."""
     testing = pytest.importorskip("_testcapi")
     model = nk.Perceptron(hypothesis="averaged", classes=["ham", "spam"]).learn_one({"a": 1.5, "b": 2.5}, "ham")
     x = {"a": 1001.5, "b": -77.25}
@@ -329,7 +333,7 @@ def test_memory_that_runs_out_changes_nothing():
     for k in range(60):
         before = everything(model)
         label = "spam" if model.predict_one(x) == "ham" else "ham"
-        learn = model._model.quick.learn_usual
+        learn = model._model.fast_path.try_learn
         found = None
         testing.set_nomemory(k, k + 1)
         try:
@@ -408,15 +412,43 @@ assert not waiting.is_alive()
 """
 
 
-@pytest.mark.skipif(not pyobjects.AVAILABLE, reason="nothing is compiled here")
-def test_nothing_is_collected_while_it_is_compiled():
+@pytest.mark.skipif(not pyobjects.is_available(), reason="nothing is compiled here")
+def test_the_garbage_collector_is_paused_while_compiling():
     """A finalizer that waits for a thread that is about to compile would wait for ever."""
     ended = subprocess.run([sys.executable, "-c", COLLECTING], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.skipif(not pyobjects.AVAILABLE, reason="nothing is compiled here")
-def test_interrupts_while_it_is_compiled():
-    """numba does not survive them; so none of them gets there."""
+@pytest.mark.skipif(not pyobjects.is_available(), reason="nothing is compiled here")
+def test_interrupts_do_not_reach_the_compiler():
+    """An interrupt would leave numba's registries inconsistent."""
     ended = subprocess.run([sys.executable, "-c", COMPILING], capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.skipif(not pyobjects.is_available(), reason="nothing is compiled here")
+def test_a_read_within_a_call_suspends_the_fast_path(monkeypatch):
+    """A signal handler may read after the fast path was resumed and before the lock is released: other threads could
+    learn by compiled code meanwhile, and the handler would see half of it."""
+    model = nk.Perceptron().learn_one({"a": 1.0}, 0).learn_one({"a": -1.0}, 1).learn_one({"a": 2.0}, 0)
+    resume, seen = DictFastPath.resume, []
+
+    def resume_and_read(self):
+        resume(self)
+        monkeypatch.setattr(DictFastPath, "resume", resume)
+        examples = model.ledger_.examples
+        seen.append((examples, self.try_learn({"a": 1.0}, 0)))
+
+    monkeypatch.setattr(DictFastPath, "resume", resume_and_read)
+    assert model.ledger_.examples == 3
+    assert seen == [(3, NotImplemented)]
+    assert model.learn_one({"a": 1.0}, 0).ledger_.examples == 4
+
+
+def test_an_owner_has_its_lock_before_a_fork_can_find_it(monkeypatch):
+    found = []
+    monkeypatch.setattr(exclusive._owners, "add", lambda owner: found.append(owner._lock))
+    Owner = type("Owner", (), {})
+    owner = Owner()
+    assert exclusive.make_lock(owner) is owner._lock
+    assert found == [owner._lock]

@@ -1,4 +1,4 @@
-"""A fit whose updates are lost in rounding ends, and says so; one that merely goes round in circles goes on."""
+"""A fit whose updates are lost in rounding ends with a warning; a fit that cycles goes on."""
 
 import copy
 import warnings
@@ -13,11 +13,11 @@ from novikoff import rules
 
 FORMS = {"dense": np.asarray, "sparse": sp.csr_array}
 HUGE = 2.0**60
-STALL = "no further pass would change it"
+STALL = "no further pass would change the weights that learning goes on from"
 
 
 def fitted(X, y, **options):
-    """The fitted perceptron, and what it has warned of."""
+    """Return the fitted perceptron and its warnings."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = nk.Perceptron(**{"fit_intercept": False, "random_state": 0, **options}).fit(X, y)
@@ -26,7 +26,7 @@ def fitted(X, y, **options):
 
 
 def changes_on(model, X, y):
-    """How many rows, each learned from alone, change the weights."""
+    """Count the rows that change the weights when they are learned alone."""
     count = 0
     for k, label in enumerate(y):
         after = copy.deepcopy(model).partial_fit(X[[k]], [label])
@@ -38,7 +38,7 @@ def changes_on(model, X, y):
 @pytest.mark.parametrize("hypothesis", ["last", "averaged", "voted", "pocket"])
 @pytest.mark.parametrize("order", ["given", "shuffled", "random", "worst"])
 def test_a_stall_ends_the_fit(form, hypothesis, order):
-    """Separable, by (1, -3) for one; but (2^60, -2^60) + (1, 1) is (2^60, -2^60)."""
+    """The rows are separable, for example by (1, -3); but in doubles (2^60, -2^60) + (1, 1) is (2^60, -2^60)."""
     X, y = np.array([[HUGE, -HUGE], [-1.0, -1.0]]), [1, 0]
     assert nk.certify(X, y, fit_intercept=False)
     model, said = fitted(FORMS[form](X), y, hypothesis=hypothesis, order=order, max_iter=1000)
@@ -53,7 +53,7 @@ def test_a_stall_ends_the_fit(form, hypothesis, order):
 @pytest.mark.parametrize("rule", ["perceptron", rules.Margin(beta=1.0), "passive-aggressive", rules.Perceptron(0.5)])
 @pytest.mark.parametrize("seed", range(6))
 def test_no_row_changes_a_stalled_model(form, rule, seed):
-    """Rows of many lengths, two to four classes: whoever says it is stalled is right."""
+    """Rows of many lengths, two to four classes: where a stall is reported, there is one."""
     rng = np.random.default_rng(seed)
     n_classes = 2 + seed % 3
     X = rng.normal(size=(12, 3)) * 2.0 ** rng.choice([-30, 0, 60], (12, 1))
@@ -82,15 +82,15 @@ def test_a_row_of_zeros():
 
 
 @pytest.mark.parametrize("order", ["given", "shuffled"])
-def test_going_round_in_circles_is_no_stall(order):
-    """Each pass over two rows that contradict each other ends where it began, but its updates change the weights."""
+def test_a_cycle_is_not_a_stall(order):
+    """A pass over two contradictory rows ends with the weights it began with, but its updates change them."""
     model, said = fitted([[1.0], [1.0]], [0, 1], order=order, max_iter=33)
     assert model.n_iter_ == 33
     assert STALL not in said
     assert "did not converge" in said
 
 
-def test_a_stall_in_the_last_pass_is_told():
+def test_a_stall_in_the_last_pass_is_reported():
     X, y = np.array([[HUGE, -HUGE], [-1.0, -1.0]]), [1, 0]
     for max_iter in (2, 3):
         assert STALL in fitted(X, y, max_iter=max_iter)[1]

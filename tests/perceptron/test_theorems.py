@@ -1,4 +1,4 @@
-"""Hypothesis looks for a run that breaks a theorem, and finds none.
+"""Hypothesis searches for a run that violates a theorem.
 
 Squares and products of small integers are exact; where a root is taken, SLACK allows for its rounding.
 """
@@ -35,15 +35,16 @@ any_rule = st.sampled_from(
 )
 
 
-def enough(bound, order):
-    """Passes within which fit must end: each but the last makes a mistake. Random draws may miss the wrong rows."""
+def passes_for(bound, order):
+    """Return the passes within which fit must end: each but the last makes a mistake. Random draws may miss those
+    rows."""
     return 100_000 if order == "random" else math.floor(bound * SLACK) + 1
 
 
 @given(problem=separable(max_classes=4), ties=ties_of, order=orders, seed=st.integers(0, 9))
 def test_novikoff(problem, ties, order, seed):
-    """At most (R / gamma)^2 mistakes in any order, so that fit ends within one pass more; no warning is an error."""
-    passes = enough(problem.bound, order)
+    """At most (R / gamma)^2 mistakes in any order, so that fit ends within one more pass, without a warning."""
+    passes = passes_for(problem.bound, order)
     clf = nk.Perceptron(ties=ties, order=order, max_iter=passes, random_state=seed, **problem.given)
     clf.fit(problem.X, problem.y)
     assert clf.converged_
@@ -61,7 +62,7 @@ def test_novikoff_without_rounding(problem, ties):
 
 
 def test_novikoff_is_tight():
-    """Orthogonal unit vectors: gamma = 1 / sqrt(n), and every one of the n is a mistake."""
+    """Orthogonal unit vectors: gamma = 1 / sqrt(n), and all n of them are mistakes."""
     X, y = np.eye(9), np.tile([1, -1, -1], 3)
     clf = nk.Perceptron(fit_intercept=False).fit(X, y)
     assert clf.ledger_.mistakes == 9
@@ -73,7 +74,9 @@ def test_novikoff_is_tight():
 @given(problem=separable(max_classes=4), rule=any_rule, ties=ties_of, order=orders)
 def test_every_rule_keeps_its_own_bound(problem, rule, ties, order):
     bound = rule.mistake_bound(math.sqrt(problem.squared_radius), problem.margin)
-    clf = nk.Perceptron(rule, ties=ties, order=order, max_iter=enough(bound, order), random_state=0, **problem.given)
+    clf = nk.Perceptron(
+        rule, ties=ties, order=order, max_iter=passes_for(bound, order), random_state=0, **problem.given
+    )
     clf.fit(problem.X, problem.y)
     assert clf.converged_
     assert clf.ledger_.mistakes <= bound * SLACK
@@ -95,14 +98,20 @@ def test_every_rule_keeps_its_own_bound(problem, rule, ties, order):
     ],
 )
 def test_bounds_by_hand(rule, bound):
-    """Novikoff 1962; the same proof with m <= beta; Crammer et al. 2006, theorems 2, 4 and 5: R = 5, gamma = 1/2."""
+    """R = 5, gamma = 1/2. Novikoff 1962, also with m <= beta in the proof; Crammer et al. 2006, theorems 2, 4 and 5."""
     assert rule.mistake_bound(radius=5.0, margin=0.5) == bound
 
 
 @given(problem=separable(max_classes=4), ties=ties_of, order=orders)
-def test_the_proof_can_be_watched(problem, ties, order):
+def test_the_inequalities_of_the_proof_hold(problem, ties, order):
     """After k mistakes k gamma <= <w, u> <= |w| <= sqrt(k) R."""
-    of = {"ties": ties, "order": order, "random_state": 1, "max_iter": enough(problem.bound, order), **problem.given}
+    of = {
+        "ties": ties,
+        "order": order,
+        "random_state": 1,
+        "max_iter": passes_for(problem.bound, order),
+        **problem.given,
+    }
     ledger = nk.Perceptron(separator=problem.u, **of).fit(problem.X, problem.y).ledger_
     if order != "random":  # draws may miss the narrowest row
         assert ledger.margin == pytest.approx(problem.margin)
@@ -118,7 +127,7 @@ def test_the_proof_can_be_watched(problem, ties, order):
 
 
 @given(problem=separable(max_classes=3))
-def test_the_proof_can_be_watched_one_at_a_time(problem):
+def test_the_inequalities_of_the_proof_hold_one_at_a_time(problem):
     model = nk.Perceptron(separator=problem.u, **problem.given)
     u = np.roll(problem.u, -int(problem.intercept), axis=-1).ravel()
     u = u / np.linalg.norm(u)
@@ -166,8 +175,8 @@ def test_margin_at_most_is_at_least_the_margin(problem, rule, passes):
 
 
 @given(problem=separable(max_classes=4), rule=any_rule)
-def test_margin_at_most_holds_while_labels_turn_up(problem, rule):
-    """Of the classes met so far, each against every other."""
+def test_margin_at_most_holds_with_labels_met_along_the_way(problem, rule):
+    """For the classes met so far, each against every other."""
     labels, codes = np.unique(problem.y, return_inverse=True)
     assume(len(labels) > 1)
     codes = 2 * codes - 1 if len(labels) == 2 else codes
@@ -185,7 +194,7 @@ def test_margin_at_most_is_tight_for_one_example(rule):
     assert model.ledger_.margin_at_most >= 5.0
 
 
-def test_the_ledger_reads_what_it_says():
+def test_the_repr_of_the_ledger():
     X, y = [[3.0, 4.0], [-3.0, -4.0], [3.0, 4.0]], [1, -1, 1]
     ledger = nk.Perceptron(fit_intercept=False).partial_fit(X, y).ledger_
     assert ledger.error_rate == pytest.approx(1 / 3)
@@ -214,7 +223,7 @@ def test_the_radius_counts_the_constant_coordinate():
 
 @given(stream=streams(labels=(0, 1, 2)), power=st.integers(-6, 6), ties=ties_of, hypothesis=st.sampled_from(HYPOTHESES))
 def test_scaling_all_points_changes_no_answer(stream, power, ties, hypothesis):
-    """Without intercept: the constant coordinate would not scale with them. Powers of two are exact."""
+    """Without an intercept, as the constant coordinate would not be scaled. Powers of two are exact."""
     X, y = stream
     scale = 2.0**power
     one, other = (
@@ -249,7 +258,8 @@ def test_the_learning_rate_changes_no_answer(stream, eta, ties, hypothesis, n_cl
 @given(stream=streams(labels=(-1, 1)), ties=ties_of, passes=st.integers(1, 3), intercept=st.booleans())
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_w_is_a_combination_of_the_examples(stream, ties, passes, intercept):
-    """w = sum alpha_i y_i x_i, alpha_i the mistakes on row i: counted one at a time, and as the voters remember."""
+    """w = sum alpha_i y_i x_i, alpha_i the mistakes on row i: counted one at a time, and in the history of a voted
+    one."""
     X, y = stream
     of = {"ties": ties, "fit_intercept": intercept, "classes": [-1, 1]}
     alpha = np.zeros(len(X))
@@ -262,14 +272,14 @@ def test_w_is_a_combination_of_the_examples(stream, ties, passes, intercept):
     assert model.ledger_.mistakes == alpha.sum()
 
     voted = nk.Perceptron(hypothesis="voted", max_iter=passes, **of).fit(X, y)
-    (chain,) = voted._model.state.history.chains
-    stored = np.vstack([np.empty((0, X.shape[1])), *chain.blocks])
-    slots = np.concatenate([np.empty(0, int), *chain.slots])
-    labels = np.concatenate([np.empty((0, 2), int), *chain.classes])[:, 0] * 2 - 1
+    (sequence,) = voted._model.state.history.sequences
+    stored = np.vstack([np.empty((0, X.shape[1])), *sequence.blocks])
+    slots = np.concatenate([np.empty(0, int), *sequence.row_indices])
+    labels = np.concatenate([np.empty((0, 2), int), *sequence.classes])[:, 0] * 2 - 1
     remembered = labels @ reference.folded(stored[slots], intercept)
     assert raw(voted)[0, : len(w)].tolist() == remembered.tolist()
     if voted.n_iter_ == passes:
-        # equal rows are told apart by where they stand: count the mistakes on each distinct (x, y)
+        # alpha tells equal rows apart by their index: count the mistakes on each distinct (x, y)
         counted = _by_example(X, y, alpha)
         assert _by_example(stored[slots], labels, np.ones(len(slots))) == {k: v for k, v in counted.items() if v}
 
@@ -282,16 +292,16 @@ def _by_example(X, y, counts):
 
 
 @given(stream=streams(labels=(0, 1, 2)), ties=ties_of)
-def test_many_classes_share_out_the_same_examples(stream, ties):
-    """What one class gains its rival loses: the rows of W add up to zero, and each is a combination of the x_i."""
+def test_class_weights_are_combinations_of_the_examples(stream, ties):
+    """An update adds to one class and subtracts from its rival: the rows of W add up to zero."""
     X, y = stream
     model = nk.Perceptron(hypothesis="voted", ties=ties).partial_fit(X, y, classes=[0, 1, 2])
     W = raw(model)
     assert (W.sum(axis=0) == 0).all()
-    (chain,) = model._model.state.history.chains
+    (sequence,) = model._model.state.history.sequences
     rebuilt = np.zeros_like(W)
-    stored = reference.folded(np.vstack([np.empty((0, X.shape[1])), *chain.blocks]), True)
-    for slots, classes in zip(chain.slots, chain.classes, strict=True):
+    stored = reference.folded(np.vstack([np.empty((0, X.shape[1])), *sequence.blocks]), True)
+    for slots, classes in zip(sequence.row_indices, sequence.classes, strict=True):
         for x, (true, rival) in zip(stored[slots], classes, strict=True):
             rebuilt[true] += x
             rebuilt[rival] -= x

@@ -1,4 +1,4 @@
-"""Rounding has no vote: every weight vector votes by the sign of its exact score, at exactly 0 by the convention."""
+"""Votes are exact: each weight vector votes by the sign of its exact score, and by `ties` where that is 0."""
 
 import numpy as np
 import pytest
@@ -11,22 +11,22 @@ from tests.reference import votes as exact_votes
 from tests.support import strategies
 
 many_ties = pytest.mark.parametrize("ties", strategies.TIES)
-QUERIES = {"tenths": 10.0, "thirds": 3.0, "halves": 2.0, "whole": 1.0}
+DIVISORS = {"tenths": 10.0, "thirds": 3.0, "halves": 2.0, "integers": 1.0}
 
 
 def problem(rng, n, d, n_classes):
-    """Small whole numbers, with many rows that are equal or opposite."""
+    """Return rows of small integers, many of them equal or opposite, and class codes."""
     X = rng.integers(-2, 3, (n, d)).astype(float)
     return X, rng.integers(0, n_classes, n)
 
 
-def asked(rng, d, over):
-    return rng.integers(-3, 4, (12, d)) / over
+def draw_queries(rng, d, divisor):
+    return rng.integers(-3, 4, (12, d)) / divisor
 
 
 @many_ties
-def test_the_zero_vector_votes_by_the_convention(ties):
-    """w is 0 before the first example, and again after the last: 2 - 3 + 1 = 0."""
+def test_zero_vector_votes_as_ties_says(ties):
+    """w is 0 before the first example and after the last: 2 - 3 + 1 = 0."""
     model = nk.Perceptron(hypothesis="voted", fit_intercept=False, ties=ties)
     model.partial_fit([[-2.0], [-3.0], [-1.0]], [-1, 1, -1])
     run = reference.learn(
@@ -37,11 +37,11 @@ def test_the_zero_vector_votes_by_the_convention(ties):
 
 
 @many_ties
-@pytest.mark.parametrize("over", QUERIES.values(), ids=QUERIES)
+@pytest.mark.parametrize("divisor", DIVISORS.values(), ids=DIVISORS)
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("form", ["dense", "csr", "float32"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_votes_are_exact(ties, over, n_classes, form, fit_intercept):
+def test_votes_are_exact(ties, divisor, n_classes, form, fit_intercept):
     rng = np.random.default_rng(n_classes)
     make = {"dense": np.asarray, "csr": sp.csr_array, "float32": lambda X: X.astype(np.float32)}[form]
     for _ in range(5):
@@ -52,7 +52,7 @@ def test_votes_are_exact(ties, over, n_classes, form, fit_intercept):
         y = 2 * codes - 1 if n_classes == 2 else codes
         run = reference.start(d + fit_intercept, n_classes)
         reference.learn(run, reference.folded(X, fit_intercept), y, reference.perceptron, ties)
-        queries = make(asked(rng, d, over))
+        queries = make(draw_queries(rng, d, divisor))
         exact = reference.folded(np.asarray(queries.toarray() if form == "csr" else queries, float), fit_intercept)
         expected = [exact_votes.linear_votes(run, x, ties) for x in exact]
         np.testing.assert_array_equal(model.decision_function(queries), expected)
@@ -68,36 +68,36 @@ def test_votes_of_dicts_are_exact(ties, n_classes):
         model.learn_one(dict(zip("abc", x.tolist(), strict=True)), code)
     run = reference.start(3, n_classes)
     reference.learn(run, X, 2 * codes - 1 if n_classes == 2 else codes, reference.perceptron, ties)
-    queries = asked(rng, 3, 10.0)
+    queries = draw_queries(rng, 3, 10.0)
     found = model.decision_function([dict(zip("abc", x.tolist(), strict=True)) for x in queries])
     np.testing.assert_array_equal(found, [exact_votes.linear_votes(run, x, ties) for x in queries])
 
 
 @many_ties
-@pytest.mark.parametrize(("n_classes", "way"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
+@pytest.mark.parametrize(("n_classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
 @pytest.mark.parametrize("form", ["dense", "csr"])
 @pytest.mark.parametrize("kernel", ["linear", "poly"])
-@pytest.mark.parametrize("over", [10.0, 3.0, 1.0])
-def test_votes_of_polynomial_kernels_are_exact(ties, n_classes, way, form, kernel, over):
+@pytest.mark.parametrize("divisor", [10.0, 3.0, 1.0])
+def test_votes_of_polynomial_kernels_are_exact(ties, n_classes, multi_class, form, kernel, divisor):
     given = {"linear": {}, "poly": {"degree": 2, "gamma": 1.0, "coef0": 0.0}}[kernel]
     K = {"linear": exact_votes.polynomial(1, 1, 0), "poly": exact_votes.polynomial(2, 1, 0)}[kernel]
     rng = np.random.default_rng(n_classes)
     for _ in range(3):
         X, codes = problem(rng, 25, 2, n_classes)
         make = np.asarray if form == "dense" else sp.csr_array
-        model = nk.KernelPerceptron(kernel, **given, hypothesis="voted", multi_class=way, ties=ties)
+        model = nk.KernelPerceptron(kernel, **given, hypothesis="voted", multi_class=multi_class, ties=ties)
         model.partial_fit(make(X), codes, classes=list(range(n_classes)))
-        run = kernel_reference.start(K, ties, n_classes, way)
+        run = kernel_reference.start(K, ties, n_classes, multi_class)
         kernel_reference.cycle(run, X.tolist(), 2 * codes - 1 if n_classes == 2 else codes, list(range(25)), 25)
-        queries = asked(rng, 2, over)
+        queries = draw_queries(rng, 2, divisor)
         expected = np.array([run.score(x.tolist(), "voted") for x in queries], float)
         np.testing.assert_allclose(model.decision_function(make(queries)), expected, rtol=0, atol=1e-12)
 
 
 @many_ties
 @pytest.mark.parametrize("form", ["dense", "csr"])
-def test_a_kernel_sum_that_cancels_votes_by_the_convention(ties, form):
-    """Rows that come again with the other label now and then leave the function that is 0 everywhere."""
+def test_kernel_sum_that_cancels_votes_as_ties_says(ties, form):
+    """Rows that come again with the other label make the function 0 everywhere from time to time."""
     rng = np.random.default_rng(1)
     make = np.asarray if form == "dense" else sp.csr_array
     points = [[0.1, 0.7], [0.2, 0.3], [0.9, 0.4]]
@@ -108,7 +108,7 @@ def test_a_kernel_sum_that_cancels_votes_by_the_convention(ties, form):
     balanced = [f for f in run.functions if all(sum(s for s, _, z in f.terms if z == x) == 0 for x in points)]
     assert max(len(f.terms) for f in balanced) > 4
     for f in balanced:
-        f.terms.clear()  # the reference adds up doubles
+        f.terms.clear()  # the reference sums doubles, which leaves rounding errors
     queries = rng.random((20, 2))
     expected = [run.score(x, "voted") for x in queries.tolist()]
     np.testing.assert_allclose(model.decision_function(make(queries)), expected, rtol=0, atol=1e-12)

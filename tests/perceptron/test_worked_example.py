@@ -44,7 +44,7 @@ def test_one_at_a_time(ties, examples):
 
 
 @conventions
-def test_a_tie_is_answered_by_the_convention(ties):
+def test_the_answer_to_a_tie_follows_the_convention(ties):
     label = -1 if ties == "negative" else 1
     model = perceptron(ties, classes=[-1, 1])
     assert model.predict_one(X[0]) == label  # w = 0
@@ -60,7 +60,7 @@ def test_a_tie_is_answered_by_the_convention(ties):
 @pytest.mark.parametrize("form", [*FORMATS, "dicts"])
 @pytest.mark.parametrize("verb", ["partial_fit", "fit"])
 def test_in_blocks(ties, form, verb):
-    """The second pass of fit is clean: it ends there, with the weights of the first."""
+    """The second pass of fit makes no mistake: it ends there, with the weights of the first."""
     rows = NAMED if form == "dicts" else FORMATS[form](X)
     model = getattr(perceptron(ties), verb)(rows, y)
     *_, weights = MISTAKES[ties].values()
@@ -86,7 +86,7 @@ def test_one_block_after_another(ties):
 
 
 @conventions
-def test_by_the_four_verbs(ties):
+def test_by_the_four_operations_of_a_learner(ties):
     learner = Learner(ties=ties, fit_intercept=False)
     state = learner.update(learner.init(2), Rows.of(X), np.array([0, 1, 1, 0, 0, 1]))
     *_, weights = MISTAKES[ties].values()

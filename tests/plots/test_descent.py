@@ -1,4 +1,4 @@
-"""DescentDisplay: what is drawn is what the traces say."""
+"""DescentDisplay: lines are compared with the traces they stand for."""
 
 import numpy as np
 import pytest
@@ -32,14 +32,14 @@ def test_lines_are_the_traces(models, axes):
     for name, model in models.items():
         for line, column in zip(display.lines_[name], ("passes", "seconds"), strict=True):
             x, above = getattr(model.trace_, column), model.trace_.objective - lowest
-            seen = (x > 0) & (above > 0)
-            np.testing.assert_array_equal(line.get_xdata(), x[seen])
-            np.testing.assert_array_equal(line.get_ydata(), above[seen])
+            is_positive = (x > 0) & (above > 0)
+            np.testing.assert_array_equal(line.get_xdata(), x[is_positive])
+            np.testing.assert_array_equal(line.get_ydata(), above[is_positive])
     assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["newton", "sgd"]
     assert {ax.get_xscale() for ax in axes} == {ax.get_yscale() for ax in axes} == {"log"}
 
 
-def test_an_optimum_can_be_told(models, axes):
+def test_a_given_optimum_is_used(models, axes):
     display = nk.DescentDisplay.from_estimators(models, optimum=0.0, ax=axes)
     assert min(display.lines_["newton"][0].get_ydata()) == models["newton"].trace_.objective.min()
 
@@ -57,7 +57,7 @@ def test_one_model_and_many_classes(models):
 
 
 def test_one_step_to_the_minimum_leaves_nothing_to_draw(axes):
-    """Which a logarithmic axis would be an error for."""
+    """A logarithmic axis without data would be an error."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
     display = nk.DescentDisplay.from_estimators({"newton": nk.LinearRegressor().fit(X, y)}, ax=axes)
@@ -78,7 +78,7 @@ def test_many_classes_side_by_side():
         assert {display.optimum[f"{name}: {label}"] for name in many} == {lowest}
 
 
-def test_what_cannot_be_drawn(models):
+def test_bad_input(models):
     with pytest.raises(DataError, match="from traces"):
         nk.DescentDisplay.from_estimators({"no trace": nk.Perceptron()})
     with pytest.raises(DataError, match="two panels"):

@@ -1,10 +1,10 @@
-"""The structured perceptron as Collins 2002 prints it, over all chains there are; shares nothing with novikoff."""
+"""The structured perceptron as Collins 2002 prints it, by enumeration of all chains; imports nothing of novikoff."""
 
 from itertools import product
 
 
 def cell(sentence, i, kind, offset):
-    """The value of one cell of a template at token i, as text."""
+    """Return the value of one cell of a template at token i, as text."""
     j = i + offset
     if j < 0:
         return f"_B-{-j}"
@@ -21,7 +21,7 @@ def cell(sentence, i, kind, offset):
 
 
 def token_features(sentence, i, templates):
-    """Names of the features of token i; templates are tuples of (kind, offset)."""
+    """Return the names of the features of token i; templates are tuples of (kind, offset)."""
     found = []
     for number, template in enumerate(templates):
         values = tuple(cell(sentence, i, kind, offset) for kind, offset in template)
@@ -30,16 +30,19 @@ def token_features(sentence, i, templates):
     return found
 
 
-def phi(sentence, tags, templates, pairs=True, links=(), triples=False):
-    """How often each feature goes with each tag, and each tag with the next; `links` are templates whose features go
-    with two tags, and `triples` counts three tags in a row."""
+def phi(sentence, tags, templates, pairs=True, transitions=(), triples=False):
+    """Count each feature with its tag, and each pair of neighbouring tags.
+
+    The features of the templates in `transitions` are counted with the previous tag as well; with `triples`, three tags
+    in a row are counted too.
+    """
     counts = {}
     for i, tag in enumerate(tags):
         names = [(name, tag) for name in token_features(sentence, i, templates)]
         if pairs and i:
             names.append((tags[i - 1], tag))
         if i:
-            names += [("link", name, tags[i - 1], tag) for name in token_features(sentence, i, links)]
+            names += [("transition", name, tags[i - 1], tag) for name in token_features(sentence, i, transitions)]
         if triples and i > 1:
             names.append((tags[i - 2], tags[i - 1], tag))
         for name in names:
@@ -52,8 +55,8 @@ def dot(w, features):
 
 
 def every_chain(w, sentence, tagset, templates, allowed=lambda tags: True, **kinds):
-    """All chains there are, best first; of equals the one whose last tag came first in the tag set, then the last but
-    one. If none is allowed, all are."""
+    """Return all allowed chains with their scores, best first; all chains if none is allowed. Of equal chains the one
+    whose last tag comes first in the tag set is first, then the last but one decides."""
     chains = [[tagset[t] for t in c] for c in product(range(len(tagset)), repeat=len(sentence))]
     ranks = {tag: rank for rank, tag in enumerate(tagset)}
     chains = [c for c in chains if allowed(c)] or chains
@@ -62,26 +65,26 @@ def every_chain(w, sentence, tagset, templates, allowed=lambda tags: True, **kin
 
 
 def best(w, sentence, tagset, templates, **kinds):
-    """The argmax over all chains."""
+    """Return the argmax over all chains."""
     return every_chain(w, sentence, tagset, templates, **kinds)[0][0]
 
 
 def beam(w, sentence, tagset, templates, width, y=None, **kinds):
-    """Beam search as in Collins & Roark 2004: the best chain found, or the best beginning once that of y is lost. Of
-    beginnings with the same last tag, or the same last two with `triples`, only the best is kept."""
+    """Beam search as in Collins & Roark 2004: return the best chain found, or, once no prefix of y is in the beam, the
+    best prefix. Of prefixes with the same last tag, or the same last two with `triples`, only the best is kept."""
     ranks = {tag: rank for rank, tag in enumerate(tagset)}
     memory = 2 if kinds.get("triples") else 1
 
-    def place(c):
+    def tie_break(c):
         return [ranks[tag] for tag in reversed(c)]
 
     kept = [[]]
     for i in range(len(sentence)):
         longer = [[*c, tag] for c in kept for tag in tagset]
         score = {tuple(c): dot(w, phi(sentence, c, templates, **kinds)) for c in longer}
-        longer.sort(key=lambda c: (-score[tuple(c)], place(c)[:memory], place(c)))
+        longer.sort(key=lambda c: (-score[tuple(c)], tie_break(c)[:memory], tie_break(c)))
         firsts = {}
-        for c in sorted(longer, key=lambda c: (-score[tuple(c)], place(c))):
+        for c in sorted(longer, key=lambda c: (-score[tuple(c)], tie_break(c))):
             firsts.setdefault(tuple(c[-memory:]), c)
         kept = [c for c in longer if firsts[tuple(c[-memory:])] == c][:width]
         if y is not None and list(y[: i + 1]) not in kept:
@@ -101,12 +104,12 @@ def squared(delta):
 
 
 def train(sentences, tags, templates, passes, width=None, allowed=lambda tags: True, **kinds):
-    """Return the list of weights after each example, and the differences of the mistakes; with a beam of this width
-    they are those of beginnings."""
+    """Return the weights after each example, phi(x, y) - phi(x, y^) of each mistake, and the tag set. With a beam of
+    this width, y and y^ are prefixes."""
     tagset = list(dict.fromkeys(tag for own in tags for tag in own))
     w, history, mistakes = {}, [], []
     for _ in range(passes):
-        clean = True
+        is_right = True
         for x, y in zip(sentences, tags, strict=True):
             if width is None:
                 guess = best(w, x, tagset, templates, allowed=allowed, **kinds)
@@ -117,9 +120,9 @@ def train(sentences, tags, templates, passes, width=None, allowed=lambda tags: T
                 delta = difference(phi(x, y, templates, **kinds), phi(x, guess, templates, **kinds))
                 w = {name: w.get(name, 0) + delta.get(name, 0) for name in {**w, **delta}}
                 mistakes.append(delta)
-                clean = False
+                is_right = False
             history.append(w)
-        if clean:
+        if is_right:
             break
     return history, mistakes, tagset
 

@@ -1,13 +1,13 @@
-"""Losses and descents as they are printed: slow, obvious, and sharing nothing with novikoff.
+"""Losses and descents as their papers print them: slow and obvious.
 
-Rows are folded by the caller (`reference.folded`): with an intercept the last coordinate is always 1, and `penalised`
-says which weights pay the penalty.
+It imports nothing of novikoff. The caller appends the intercept to rows as a last coordinate of 1; `penalised` says to
+which weights the penalty applies.
 """
 
 import numpy as np
 from scipy.optimize import minimize, root
 
-# value, slope and curvature of the score s, where y is wanted: vectors in, vectors out
+# value and slope of a loss at score s and target y, for vectors of them
 VALUES = {
     "hinge-at-zero": lambda s, y: np.maximum(0.0, -y * s),
     "hinge": lambda s, y: np.maximum(0.0, 1.0 - y * s),
@@ -41,8 +41,11 @@ def gradient(loss, X, y, w, alpha, penalty):
 
 
 def minimum(loss, X, y, alpha, penalty):
-    """The lowest place of a smooth loss, by scipy: a search of values, and where they differ by rounding only, of the
-    point where the gradient is 0."""
+    """Return the minimum of a smooth loss, by scipy.
+
+    A minimization of values is followed by a search for a gradient of 0, since near the minimum values differ only by
+    rounding.
+    """
     found = minimize(
         lambda w: objective(loss, X, y, w, alpha, penalty),
         np.zeros(X.shape[1]),
@@ -53,11 +56,11 @@ def minimum(loss, X, y, alpha, penalty):
 
 
 def ridge(X, y, alpha, penalty):
-    """Of least squares in closed form: 2/n X^T (X w - y) + alpha P w = 0."""
+    """Return the minimum of least squares: 2/n X^T (X w - y) + alpha P w = 0."""
     return np.linalg.solve(2.0 / len(y) * X.T @ X + alpha * np.diag(penalty), 2.0 / len(y) * X.T @ y)
 
 
-# -- step sizes: of example t = 1, 2, ..., where the longest row so far is R long; for weights and for the bias
+# -- steps for weights and for the bias, at example t = 1, 2, ..., where R is the norm of the longest row so far
 
 
 def constant(eta):
@@ -69,7 +72,7 @@ def inverse_root(eta):
 
 
 def optimal(alpha, loss):
-    """Bottou 2012, as in SGDClassifier: 1 / (alpha (t0 + t - 1)), the first about as long as the weights will be."""
+    """Bottou 2012, as in SGDClassifier: 1 / (alpha (t0 + t - 1)); the first step is of the order of the weights."""
     weight = np.sqrt(1.0 / np.sqrt(alpha))
     eta = weight / max(1.0, abs(float(SLOPES[loss](-weight, 1.0))))
     t0 = 1.0 / (eta * alpha)
@@ -77,7 +80,7 @@ def optimal(alpha, loss):
 
 
 def fitted(alpha, loss):
-    """1 / (steepness R^2 sqrt(1 + t / 10^4) + alpha t), and for the bias the same without the last term."""
+    """1 / (steepness R^2 sqrt(1 + t / 10^4) + alpha t); for the bias, without the last term."""
 
     def steps(t, squared_radius):
         slowly = STEEPNESS[loss] * squared_radius * np.sqrt(1.0 + t / 1e4)
@@ -87,24 +90,24 @@ def fitted(alpha, loss):
 
 
 def longest(loss, falls=False):
-    """1 / (steepness R^2), or that over sqrt(t)."""
+    """1 / (steepness R^2), divided by sqrt(t) if it falls."""
     return lambda t, squared_radius: (1.0 / (STEEPNESS[loss] * squared_radius * (np.sqrt(t) if falls else 1.0)),) * 2
 
 
 def sgd(loss, X, y, alpha, steps, orders, intercept):
-    """w <- (1 - eta alpha) w - eta loss' x, one row at a time; all weights on the way, after each step."""
+    """w <- (1 - eta alpha) w - eta loss' x, one row at a time; return the weights after each step."""
     w, squared_radius, found = np.zeros(X.shape[1]), 0.0, []
     for t, i in enumerate(np.concatenate(orders), 1):
         squared_radius = max(squared_radius, X[i] @ X[i])
         eta, eta_bias = steps(t, squared_radius)
         g = SLOPES[loss](X[i] @ w, y[i])
         eta = np.append(np.full(X.shape[1] - intercept, eta), [eta_bias] if intercept else [])
-        shrunk = np.maximum(1.0 - eta * alpha, 1e-9)  # further it would point back
+        shrunk = np.maximum(1.0 - eta * alpha, 1e-9)  # a longer step would reverse the weights
         w = np.where(penalised(X.shape[1] - intercept, intercept), shrunk, 1.0) * w - eta * g * X[i]
         found.append(w)
     return np.array(found)
 
 
 def rising_average(weights):
-    """Lacoste-Julien, Schmidt & Bach 2012: the t-th weighs t."""
+    """Lacoste-Julien, Schmidt & Bach 2012: an average in which the t-th weights count t times."""
     return np.average(weights, axis=0, weights=np.arange(1, len(weights) + 1))

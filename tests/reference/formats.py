@@ -1,4 +1,4 @@
-"""The formats again, read as their definitions say, slowly. Imports nothing of novikoff."""
+"""The text formats once more, read as their definitions say, slowly. Imports nothing of novikoff."""
 
 import math
 import re
@@ -13,7 +13,7 @@ def lines(text):
     return LINE_END.split(text.removeprefix(b"\xef\xbb\xbf"))
 
 
-def number(word):
+def parse_number(word):
     if not NUMBER.fullmatch(word):
         raise ValueError(word)
     value = float(word)
@@ -22,7 +22,7 @@ def number(word):
     return value
 
 
-def svmlight_row(line):
+def parse_svmlight_line(line):
     """(label, {index: value}) of a line without its end, None if it has no row, ValueError if it is wrong."""
     line.decode()
     if b"\0" in line:
@@ -32,14 +32,14 @@ def svmlight_row(line):
     if not words:
         return None
     row = {}
-    for place, word in enumerate(words[1:]):
-        if place == 0 and word.startswith(b"qid:"):
+    for k, word in enumerate(words[1:]):
+        if k == 0 and word.startswith(b"qid:"):
             continue
         index, _, value = word.partition(b":")
         if not re.fullmatch(rb"[0-9]+", index) or int(index) > 2**31 - 2 or int(index) in row:
             raise ValueError(word)
-        row[int(index)] = number(value)
-    return number(words[0]), row
+        row[int(index)] = parse_number(value)
+    return parse_number(words[0]), row
 
 
 def svmlight(text):
@@ -47,7 +47,7 @@ def svmlight(text):
     rows, wrong = [], []
     for n, line in enumerate(lines(text), start=1):
         try:
-            found = svmlight_row(line)
+            found = parse_svmlight_line(line)
             if found is not None:
                 rows.append((n, *found))
         except ValueError:
@@ -55,44 +55,44 @@ def svmlight(text):
     return rows, wrong
 
 
-def blank_parted(text):
+def split_at_blanks(text):
     return [word for word in re.split(rb"[ \t]+", text) if word]
 
 
-def vw_row(line):
+def parse_vw_line(line):
     """(label or None, {(namespace, name): value}) of a line without its end, None if it is blank, ValueError if it is
     wrong."""
     line.decode()
     if b"\0" in line:
         raise ValueError(line)
-    if not blank_parted(line):
+    if not split_at_blanks(line):
         return None
     before, *groups = line.split(b"|")
     if not groups:
         raise ValueError(line)
-    words = blank_parted(before)
+    words = split_at_blanks(before)
     if len(words) == 1 and before.endswith(words[0]) and NUMBER.fullmatch(words[0]):
         raise ValueError(line)
     if words and (before.endswith(words[-1]) or words[-1].startswith(b"'")):
         words.pop()  # a tag
-    if len(words) > 2 or (len(words) == 2 and number(words[1]) != 1.0):
+    if len(words) > 2 or (len(words) == 2 and parse_number(words[1]) != 1.0):
         raise ValueError(line)
     row = {}
     for group in groups:
-        space, weight, words_of_group = b"", 1.0, blank_parted(group)
+        space, weight, words_of_group = b"", 1.0, split_at_blanks(group)
         if words_of_group and group.startswith(words_of_group[0]):
             space, colon, scale = words_of_group.pop(0).partition(b":")
-            weight = scaled(colon, scale)
+            weight = parse_value(colon, scale)
         for word in words_of_group:
             name, colon, value = word.partition(b":")
-            found = weight * scaled(colon, value)
+            found = weight * parse_value(colon, value)
             if not name or not abs(found) < 1e150:
                 raise ValueError(word)
             row[space, name] = row.get((space, name), 0.0) + found
-    return (number(words[0]) if words else None), row
+    return (parse_number(words[0]) if words else None), row
 
 
-def scaled(colon, value):
+def parse_value(colon, value):
     if not colon:
         return 1.0
     if not NUMBER.fullmatch(value):
@@ -105,7 +105,7 @@ def vw(text):
     rows, wrong = [], []
     for n, line in enumerate(lines(text), start=1):
         try:
-            found = vw_row(line)
+            found = parse_vw_line(line)
             if found is not None:
                 rows.append((n, *found))
         except ValueError:
@@ -113,7 +113,7 @@ def vw(text):
     return rows, wrong
 
 
-def prose(text):
+def labelled_text(text):
     """Rows [(line, label, text)], and the lines that are wrong [(line, text)]."""
     rows, wrong = [], []
     for n, line in enumerate(lines(text), start=1):
@@ -144,14 +144,14 @@ def table(text, delimiter, quote, kinds):
     while text:
         end = re.search("\r\n|\r|\n|\\Z", text).end()
         if text[:end].strip(" \r\n" if delimiter == "\t" else " \t\r\n"):
-            cells, size = table_row(text, delimiter, quote)
+            cells, size = split_table_row(text, delimiter, quote)
             raw = text[: size or end].encode("latin-1")
             try:
                 raw.decode()
                 if cells is None or len(cells) != len(kinds) or b"\0" in raw:
                     raise ValueError(raw)
                 end = size
-                rows.append((line, *table_cells(cells, kinds)))
+                rows.append((line, *parse_cells(cells, kinds)))
             except ValueError:
                 wrong.append((line, text[:end].encode("latin-1")))
         line += len(re.findall("\r\n|\r|\n", text[:end]))
@@ -159,17 +159,17 @@ def table(text, delimiter, quote, kinds):
     return rows, wrong
 
 
-def table_cells(cells, kinds):
+def parse_cells(cells, kinds):
     found = [cell.encode("latin-1").decode() for cell in cells]
     if found[-1].lower() in MISSING:
         raise ValueError(found)
     return [
-        None if cell.lower() in MISSING else number(cell.encode()) if kind == "number" else cell
+        None if cell.lower() in MISSING else parse_number(cell.encode()) if kind == "number" else cell
         for cell, kind in zip(found, kinds, strict=True)
     ]
 
 
-def table_row(text, delimiter, quote):
+def split_table_row(text, delimiter, quote):
     """(cells, size) of the row that a text begins with, its end included; (None, None) if its quotes are wrong."""
     cells, at = [], 0
     while True:

@@ -1,7 +1,7 @@
-"""The kernel perceptron as its papers print it: one example at a time, one kernel value at a time; nothing of novikoff.
+"""The kernel perceptron as its papers print it: one example and one kernel value at a time.
 
-A run keeps, for each weight vector, the literal list of all functions it ever was: each a list of (sign, x), with the
-number of examples it survived.
+It imports nothing of novikoff. A run keeps, for each weight vector, the list of all its functions: each a list of
+(sign, x), with the number of examples that it survived.
 """
 
 import math
@@ -33,7 +33,7 @@ def hamming(gamma):
     return lambda x, z: math.exp(-gamma * sum(a != b for a, b in zip(x, z, strict=True)))
 
 
-# -- what scores mean
+# -- from scores to classes
 
 
 def sign(score, ties):
@@ -47,8 +47,8 @@ def highest(scores, ties):
     return best[0] if ties == "negative" else best[-1]
 
 
-class Prediction:
-    """A function f = sum of sign * K(x, .), and how many examples it survived."""
+class KernelExpansion:
+    """A function f = sum of sign * K(x, .), and the number of examples it survived."""
 
     def __init__(self, terms=()):
         self.terms, self.survived = list(terms), 0
@@ -57,17 +57,17 @@ class Prediction:
         return sum(s * K(z, x) for s, _, z in self.terms)
 
     def plus(self, s, at, x):
-        return Prediction([*self.terms, (s, at, x)])
+        return KernelExpansion([*self.terms, (s, at, x)])
 
 
 class Binary:
     """Freund & Schapire 1999, fig. 1, with K in place of the inner product."""
 
     def __init__(self, K, ties):
-        self.K, self.ties, self.functions, self.mistakes = K, ties, [Prediction()], 0
+        self.K, self.ties, self.functions, self.mistakes = K, ties, [KernelExpansion()], 0
 
     def learn(self, at, x, y):
-        """y is -1 or +1; `at` is the row's place in the training set. Return whether it erred."""
+        """Learn from one row, of index `at` and label y = -1 or +1; return whether it was a mistake."""
         score = self.functions[-1](self.K, x)
         wrong = sign(score, self.ties) != y or (score == 0.0 and self.ties == "mistake")
         if wrong:
@@ -117,11 +117,11 @@ class OneAgainstTheRest:
 
 
 class Direct:
-    """Collins 2002, fig. 1: add the row to its class, take it from the rival that scored best."""
+    """Collins 2002, fig. 1: add the row to its class, subtract it from the rival with the highest score."""
 
     def __init__(self, K, ties, n_classes):
         self.K, self.ties, self.n_classes, self.mistakes = K, ties, n_classes, 0
-        self.rounds = [[[Prediction() for _ in range(n_classes)], 0]]
+        self.rounds = [[[KernelExpansion() for _ in range(n_classes)], 0]]
 
     def learn(self, at, x, y):
         functions = self.rounds[-1][0]
@@ -167,8 +167,10 @@ def start(K, ties, n_classes, multi_class):
 
 
 def cycle(run, X, y, order, n_examples):
-    """Visit rows in this order, over and over, until a whole pass is clean or so many examples are over. Return the
-    rows it erred on, in the order of their first mistake."""
+    """Visit rows in this order, again and again, until a pass has no mistake or n_examples are over.
+
+    Return the rows with mistakes, in the order of their first.
+    """
     support, clean = [], 0
     for t in range(n_examples):
         at = order[t % len(order)]
@@ -187,7 +189,7 @@ class Regression:
     """Aizerman, Braverman & Rozonoer 1964: f <- f + step * (y - f(x)) K(x, .)."""
 
     def __init__(self, K, step):
-        self.K, self.step, self.functions, self.losses = K, step, [Prediction()], []
+        self.K, self.step, self.functions, self.losses = K, step, [KernelExpansion()], []
 
     def learn(self, at, x, y):
         residual = y - self.functions[-1](self.K, x)
@@ -195,7 +197,7 @@ class Regression:
         self.functions.append(self.functions[-1].plus(self.step * residual, at, x))
 
     def predict(self, x, hypothesis):
-        """The last function, or the mean of those after each example."""
+        """Return the value of the last function, or of the mean of those after each example."""
         functions = self.functions[1:] if hypothesis == "averaged" else self.functions[-1:]
         return sum(f(self.K, x) for f in functions) / len(functions)
 
@@ -205,8 +207,11 @@ class Regression:
 
 
 class Forgetron:
-    """Dekel, Shalev-Shwartz & Singer 2008, self-tuned, for any number of classes: f = sum of weight * psi, where psi is
-    a row of length 1 in feature space, over sqrt(2) in its class and minus that in the class of its rival."""
+    """Dekel, Shalev-Shwartz & Singer 2008, self-tuned, for any number of classes.
+
+    f = sum of weight * psi, where psi is a row of norm 1 in feature space, divided by sqrt(2) in its class, and minus
+    that in the class of its rival.
+    """
 
     def __init__(self, K, ties, n_classes, budget):
         self.K, self.ties, self.n_classes, self.budget = K, ties, n_classes, budget
@@ -233,13 +238,13 @@ class Forgetron:
         rival = highest([-math.inf if k == y else s for k, s in enumerate(scores)], self.ties)
         wrong = highest(scores, self.ties) != y or (scores[rival] == scores[y] and self.ties == "mistake")
         self.mistakes += wrong
-        if wrong and self.K(x, x):  # a row of length 0 cannot be learned from
+        if wrong and self.K(x, x):  # a row of norm 0 cannot be learned from
             self.terms.append((1.0, at, x, y, rival))
             if len(self.terms) > self.budget:
                 self.forget()
 
     def forget(self):
-        """Shrink as little as the account allows, then drop the oldest."""
+        """Shrink all weights as little as the bound on Q allows, then drop the oldest row."""
         weight, _, x, winner, rival = self.terms[0]
         mu = self.margin(x, winner, rival)
 
@@ -247,7 +252,7 @@ class Forgetron:
             return (weight * phi) ** 2 + 2 * weight * phi * (1 - phi * mu)
 
         phi, limit = 1.0, 15 / 32 * self.mistakes
-        if psi(1.0) + self.Q > limit:  # bisection: allowed at low, not at high
+        if psi(1.0) + self.Q > limit:  # bisection: the bound holds at low, not at high
             low, high = 0.0, 1.0
             for _ in range(200):
                 phi = (low + high) / 2

@@ -1,5 +1,4 @@
-"""The hash of names in model files written before names were compared, and names made to fall together under it.
-Imports nothing of novikoff."""
+"""The hash of names in old model files, and names crafted to collide under it; imports nothing of novikoff."""
 
 import struct
 
@@ -8,15 +7,15 @@ SEED = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def mixed(h, word):
+def mix(h, word):
     h ^= word
     h = (h ^ (h >> 30)) * FIRST & ALL
     h = (h ^ (h >> 27)) * SECOND & ALL
     return h ^ (h >> 31)
 
 
-def unmixed(h):
-    """The word h ^ word that `mixed` makes h of."""
+def unmix(h):
+    """The inverse of `mix`: the value of h ^ word that gives h."""
     h = h ^ (h >> 31) ^ (h >> 62)
     h = h * pow(SECOND, -1, 1 << 64) & ALL
     h = h ^ (h >> 27) ^ (h >> 54)
@@ -29,37 +28,37 @@ def words_of(name):
 
 
 def hash_of(*parts):
-    """The hash of the parts of a name: its head, and what follows."""
+    """The hash of the parts of a name: its prefix, and the rest."""
     h = SEED
     for part in parts:
         for word in words_of(part):
-            h = mixed(h, word)
+            h = mix(h, word)
     return h
 
 
-def hash_of_run(head, words):
-    """The hash of a run of words under a head."""
-    h = hash_of(head, words[0])
+def hash_of_ngram(prefix, words):
+    """The hash of an n-gram of words with a prefix."""
+    h = hash_of(prefix, words[0])
     for word in words[1:]:
-        h = mixed(h, 32)
+        h = mix(h, 32)
         for part in words_of(word):
-            h = mixed(h, part)
+            h = mix(h, part)
     return h
 
 
-def twins(rng, name, count):
-    """Other names of 16 bytes with the hash of this one, which has 16: letters for the first eight, and any bytes for
-    the rest."""
-    target = mixed(SEED, words_of(name)[0]) ^ words_of(name)[1]
+def names_with_equal_hashes(rng, name, count):
+    """Names of 16 bytes with the same hash as this one, which has 16 too: letters for the first eight bytes, anything
+    for the rest."""
+    target = mix(SEED, words_of(name)[0]) ^ words_of(name)[1]
     found = []
     for _ in range(count):
         first = bytes(rng.integers(97, 123, 8).tolist())
-        found.append(first + struct.pack("<Q", mixed(SEED, words_of(first)[0]) ^ target))
+        found.append(first + struct.pack("<Q", mix(SEED, words_of(first)[0]) ^ target))
     return found
 
 
-def neighbours(rng, count, bits):
-    """Names of 8 bytes, any of them, whose hashes have the same `bits` lowest bits."""
+def names_with_equal_low_bits(rng, count, bits):
+    """Names of any 8 bytes whose hashes agree in the lowest `bits` bits."""
     low = int(rng.integers(1 << bits))
     highs = rng.choice(1 << min(62 - bits, 40), count, replace=False).tolist()
-    return [struct.pack("<Q", unmixed(high << bits | low) ^ SEED) for high in highs]
+    return [struct.pack("<Q", unmix(high << bits | low) ^ SEED) for high in highs]

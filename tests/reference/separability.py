@@ -1,6 +1,8 @@
-"""Separability and its certificates again, over the rationals: slow, obvious, and sharing nothing with novikoff.
+"""Separability and its certificates over the rationals, slow and obvious.
 
-Doubles are rationals and Fractions compute with those, so nothing here is off by anything. The points are
+No code of novikoff is used.
+
+Doubles are rationals and Fractions compute with those, so nothing here is rounded. The points are
 z = y * (x, constant), as lists of Fractions.
 """
 
@@ -17,7 +19,7 @@ def exact(values):
 
 
 def points(X, signs, intercept):
-    """z of every row, those with sign 0 included (as zeros: mind them)."""
+    """z of every row; a row with sign 0 becomes a row of zeros, which callers must leave out."""
     return [
         [int(sign) * v for v in exact(x)] + ([Fraction(int(sign))] if intercept else [])
         for x, sign in zip(np.asarray(X, float), signs, strict=True)
@@ -39,7 +41,7 @@ def separable(Z):
     """Is there a w with <w, z> >= 1 for every z? By Gordan's theorem iff no lambda >= 0 has sum lambda z = 0 and
     sum lambda = 1; phase one of the simplex method looks for that, by Bland's rule, which cannot cycle."""
     n, d = len(Z), len(Z[0])
-    Z = [[v * math.lcm(*(u.denominator for u in z)) for v in z] for z in Z]  # whole numbers: the lengths do not matter
+    Z = [[v * math.lcm(*(u.denominator for u in z)) for v in z] for z in Z]  # integers: the lengths do not matter
     rows = [[z[j] for z in Z] + [Fraction(0)] for j in range(d)] + [[Fraction(1)] * (n + 1)]
     basis = list(range(n, n + d + 1))  # one artificial variable for each equation; they leave for good
     while True:
@@ -57,7 +59,7 @@ def separable(Z):
 
 
 def separable_by_scipy(Z):
-    """The same question to HiGHS. Its answers are to be trusted where the coordinates are small whole numbers."""
+    """Decide by HiGHS, whose answers can be trusted where the coordinates are small integers."""
     Z = np.array(Z, float)
     found = linprog(np.zeros(Z.shape[1]), A_ub=-Z, b_ub=-np.ones(len(Z)), bounds=(None, None), method="highs")
     assert found.status in (0, 2), found.message
@@ -98,7 +100,7 @@ def _candidates(Z):
                 yield combined(found[1:], chosen)
 
 
-# -- what certificates claim, word for word
+# -- the claims of certificates, as their docstrings state them
 
 
 def signs_of(question, y):
@@ -108,7 +110,7 @@ def signs_of(question, y):
 
 
 def holds(certificate, X, y):
-    """Whether everything that a certificate says is true of the data."""
+    """Whether every claim of a certificate is true of the data."""
     X, y = np.asarray(X, float), list(y)
     if X.shape != (certificate.n_rows, certificate.n_features) or len(y) != len(X):
         return False
@@ -117,13 +119,13 @@ def holds(certificate, X, y):
     if not certificate:
         return witness_holds(Z, signs, certificate.rows, certificate.multipliers)
     w = exact(certificate.separator) + ([Fraction(certificate.intercept)] if certificate.question.fit_intercept else [])
-    asked = [z for z, sign in zip(Z, signs, strict=True) if sign]
+    with_sign = [z for z, sign in zip(Z, signs, strict=True) if sign]
     return (
         (certificate.question.fit_intercept or not certificate.intercept)
-        and separator_holds(asked, w, certificate.margin_lower)
+        and separator_holds(with_sign, w, certificate.margin_lower)
         and support_holds(Z, signs, certificate.support, certificate.multipliers, certificate.margin_upper)
         and sums_to_one(certificate.multipliers)
-        and radius_holds(asked, certificate.radius)
+        and radius_holds(with_sign, certificate.radius)
         and length_holds(w, certificate)
     )
 
@@ -137,7 +139,7 @@ def sums_to_one(multipliers):
 
 
 def length_holds(w, certificate):
-    """Of length 1, or if it is made of Fractions between the two margins."""
+    """Whether |w| is 1, or, if it is made of Fractions, between the two margins."""
     squared = dot(w, w)
     if certificate.separator.dtype.kind == "f" and isinstance(certificate.intercept, float):
         return abs(squared - 1) < ROUNDING

@@ -1,4 +1,4 @@
-"""From blocks to a model: encodings against literal ones, and nothing depends on how a stream is cut or interrupted."""
+"""StreamModel: encodings against their definitions; results do not depend on how a stream is cut or interrupted."""
 
 import copy
 import math
@@ -19,22 +19,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff import Learner
-from novikoff.data.encoding import Features, IndexEncoding, TableEncoding, tables
-from novikoff.data.formats.block import Reject, SparseBlock, TableBlock, Texts, Words
+from novikoff.data.encoding import Features, IndexEncoding, TableEncoding, text_blocks
+from novikoff.data.formats.block import CategoricalColumn, Reject, SparseBlock, TableBlock, TextColumn
 from novikoff.data.formats.jsonlines import JsonLinesReader
 from novikoff.data.formats.sources import Source
-from novikoff.data.formats.text import ProseReader
+from novikoff.data.formats.text import LabelledTextReader
 from novikoff.data.formats.vw import VwReader
-from novikoff.errors import DataError, ModelFileError
+from novikoff.errors import DataError, ModelFileError, RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
 from novikoff.streaming.model import StreamModel
 
 
 def table(rows, labels=None, source="t.csv", **more):
-    """Rows of (age, sky, note): a number or NaN, a word or None, a text or None."""
+    """Return a block of rows (age, sky, note): a number or NaN, a category or None, a text or None."""
     ages, skies, notes = zip(*rows, strict=True)
-    columns = {"age": np.array(ages, float), "sky": Words.of(skies), "note": Texts.of(notes)}
+    columns = {
+        "age": np.array(ages, float),
+        "sky": CategoricalColumn.from_cells(skies),
+        "note": TextColumn.from_cells(notes),
+    }
     lines = np.arange(2, 2 + len(rows))
     return TableBlock(source, lines, None if labels is None else np.array(labels, object), columns, **more)
 
@@ -49,20 +53,20 @@ def sparse(X, labels, source="t.svm"):
 
 
 def pieces(block, cuts):
-    """The same rows in several blocks."""
+    """Cut a block into several."""
     edges = [0, *sorted({cut % (len(block) + 1) for cut in cuts}), len(block)]
     return [block[start:stop] for start, stop in pairwise(edges) if stop > start]
 
 
 def matrix(rows):
-    """Rows, in one piece or several, as one dense matrix."""
+    """Return rows, in one piece or several, as one dense matrix."""
     parts = [part.take(np.arange(len(part))) for part in ([rows] if isinstance(rows, Rows) else rows)]
     parts = [part.toarray() if sp.issparse(part) else part for part in parts]
     width = max(part.shape[1] for part in parts)
     return np.vstack([np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in parts])
 
 
-def literal_standardised(values):
+def standardise_by_definition(values):
     """Each value less the mean, over the deviation, of those up to it that are not missing, exactly; None where the
     deviation is so small that doubles hardly know it."""
     out = []
@@ -114,7 +118,7 @@ def test_a_table_becomes_numbers():
         "sky=fog",
         "note:c",
     ]
-    np.testing.assert_allclose(X[:, 0], literal_standardised([age for age, *_ in ROWS]), atol=1e-12)
+    np.testing.assert_allclose(X[:, 0], standardise_by_definition([age for age, *_ in ROWS]), atol=1e-12)
     assert X[1].tolist() == [0.0, 0.0, 0.0, 4.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     assert X[2, 1:].tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     np.testing.assert_allclose(X[3, 1:5], [1.0, 4 * math.sqrt(1 / 5), 4 * math.sqrt(4 / 5), 0.0])  # b is there twice
@@ -123,47 +127,47 @@ def test_a_table_becomes_numbers():
 @given(st.lists(numbers, min_size=1, max_size=30))
 def test_running_standardisation(values):
     found = matrix(TableEncoding().learn(numbers_only(*values)))[:, 0]
-    for a, b in zip(found, literal_standardised(values), strict=True):
+    for a, b in zip(found, standardise_by_definition(values), strict=True):
         assert math.isfinite(a)
         assert b is None or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
 
 
-def test_reading_teaches_nothing():
+def test_reading_does_not_change_the_encoding():
     encoding = TableEncoding(WORDS_ALONE)
     list(encoding.learn(table(ROWS)))
     before = encoding.names, encoding.moments.copy()
-    X = matrix(encoding.read(table([(100.0, "hail", "d"), (math.nan, "sun", "a d")])))
+    X = matrix(encoding.encode(table([(100.0, "hail", "d"), (math.nan, "sun", "a d")])))
     assert encoding.names == before[0]
     assert (encoding.moments == before[1]).all()
     assert X[0, 1:].tolist() == [0.0] * 8  # hail and d are new and count for nothing
     assert X[1].tolist() == [0.0, 1.0, 4.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
-def test_numbers_as_they_are():
+def test_numbers_that_are_not_scaled():
     [rows] = TableEncoding(Features(scale=False)).learn(numbers_only(3.0, 7.0))
     assert rows.data[:, 0].tolist() == [3.0, 7.0]
 
 
-def test_rows_are_dense_until_one_brings_more_than_numbers():
+def test_rows_are_dense_as_long_as_all_columns_are_numbers():
     encoding = TableEncoding()
     dense, sparse_ones = encoding.learn(numbers_only(3.0, 7.0, math.nan, 4.0))
     assert (len(dense), dense.is_sparse, len(sparse_ones), sparse_ones.is_sparse) == (2, False, 2, True)
-    assert encoding.read(numbers_only(3.0)).is_sparse
+    assert encoding.encode(numbers_only(3.0)).is_sparse
 
 
-def loose(rows, labels=None):
+def jsonl_block(rows, labels=None):
     return table(rows, labels, "t.jsonl", is_loose=True)
 
 
-def test_columns_that_come_late():
-    """In JSON lines a column is there from the first row on that has it; before, it is not even missing."""
+def test_columns_added_later():
+    """In JSON lines a column exists from the first row that has it; rows before it do not count as missing."""
     encoding = TableEncoding(WORDS_ALONE)
     rows = [(math.nan, "sun", None), (3.0, None, None), (math.nan, "sun", "a"), (5.0, "rain", None)]
-    X = matrix(encoding.learn(loose(rows)))
+    X = matrix(encoding.learn(jsonl_block(rows)))
     assert encoding.names == ["sky=sun", "age", "sky=?", "age is missing", "note:a", "sky=rain"]
     assert (X[:, 1:].tolist()) == [[0, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 4, 0], [1, 0, 0, 0, 1]]
     absent = TableBlock("t.jsonl", np.array([1]), None, {}, is_loose=True)
-    assert matrix(encoding.read(absent)).tolist() == [[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]
+    assert matrix(encoding.encode(absent)).tolist() == [[0.0, 0.0, 1.0, 1.0, 0.0, 0.0]]
 
 
 def named(text):
@@ -172,7 +176,7 @@ def named(text):
     return block
 
 
-def test_names_that_outnumber_the_places_share_them():
+def test_names_beyond_the_hash_bits_share_features():
     model = StreamModel(Learner(), Features(hash_bits=2))
     model.learn(named("1 | a b c d:2\n-1 | e f:3 g a\n"))
     assert model.n_features == 4
@@ -181,10 +185,10 @@ def test_names_that_outnumber_the_places_share_them():
     before = model.names
     rows = model.rows_of(named("1 | e f:3 g a\n-1 | h\n"))
     X = matrix(rows)
-    assert len(rows.indices) == np.count_nonzero(X)  # no place is there twice in a row
+    assert len(rows.indices) == np.count_nonzero(X)  # no feature occurs twice in a row
     rows.require_numbers()
     assert rows.squared_norms.tolist() == (X**2).sum(axis=1).tolist()
-    assert X[0].sum() == 6.0  # what shares a place adds up
+    assert X[0].sum() == 6.0  # values that share a feature are added up
     assert X[1].sum() == 1.0  # also for names never seen
     assert model.names == before
 
@@ -193,10 +197,10 @@ def test_names_that_outnumber_the_places_share_them():
     streams,
     st.lists(st.integers(0, 25), max_size=4),
     st.sampled_from(["last", "averaged", "voted", "pocket"]),
-    st.sampled_from([table, loose]),
+    st.sampled_from([table, jsonl_block]),
     st.sampled_from([2, 20]),
 )
-def test_blocks_do_not_matter(tmp_path_factory, stream, cuts, hypothesis, make, hash_bits):
+def test_results_do_not_depend_on_blocks(tmp_path_factory, stream, cuts, hypothesis, make, hash_bits):
     block = make([row[:3] for row in stream], [row[3] for row in stream])
     whole, cut = (StreamModel(Learner(hypothesis=hypothesis), Features(hash_bits=hash_bits)) for _ in range(2))
     whole.learn(block)
@@ -206,7 +210,7 @@ def test_blocks_do_not_matter(tmp_path_factory, stream, cuts, hypothesis, make, 
 
 
 @given(streams, streams, st.sampled_from(["last", "averaged", "voted", "pocket"]))
-def test_saved_and_loaded_is_uninterrupted(tmp_path_factory, first, second, hypothesis):
+def test_saved_and_loaded_equals_uninterrupted(tmp_path_factory, first, second, hypothesis):
     path = tmp_path_factory.getbasetemp() / "between.nk"
     blocks = [table([row[:3] for row in part], [row[3] for row in part]) for part in (first, second)]
     straight, before = (StreamModel(Learner(hypothesis=hypothesis)) for _ in range(2))
@@ -236,7 +240,7 @@ def test_svmlight_columns_may_grow():
     assert model.rows_read == {"t.svm": 3}
 
 
-def test_pausing_to_look():
+def test_learn_until_pauses():
     model = StreamModel(Learner())
     seen = list(model.learn_until(table(ROWS, LABELS), [1, 2, 4, 8]))
     assert seen == [1, 2, 4, 7]
@@ -262,7 +266,11 @@ def test_heaviest_features_have_names():
                 "u.csv",
                 np.array([2]),
                 np.array(["a"], object),
-                {"age": Words.of(["x"]), "sky": Words.of(["x"]), "note": Texts.of(["x"])},
+                {
+                    "age": CategoricalColumn.from_cells(["x"]),
+                    "sky": CategoricalColumn.from_cells(["x"]),
+                    "note": TextColumn.from_cells(["x"]),
+                },
             ),
             "'age' holds words",
         ),
@@ -311,36 +319,36 @@ def _names_put(root, sizes):
         (lambda root: root.tensors["encoding.vocabulary.head_of"].__setitem__(0, -1), "outside"),
         (lambda root: _names_put(root, [2, 3, 2]), "same name twice"),
         (lambda root: _names_put(root, [2, 134]), "too long"),
-        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "00" * 16), "before all are taken"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "00" * 16), "before all are used"),
         (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "00"), "no key"),
         (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("share_key", "x"), "hexadecimal"),
-        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 1), "more names than places"),
+        (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 1), "more names than indices"),
         (lambda root: root.facts["encoding"]["vocabulary"].__setitem__("hash_bits", 99), "hash_bits"),
     ],
 )
-def test_an_unsound_encoding_is_refused(change, message):
-    from novikoff.streaming.model import _take_encoding
+def test_an_invalid_encoding_is_refused(change, message):
+    from novikoff.streaming.model import _read_encoding
 
-    root = Section("m.nk holds no sound model")
-    part = root.open("encoding")
+    root = Section("m.nk holds no valid model")
+    part = root.add_part("encoding")
     encoding = TableEncoding()
     list(encoding.learn(table(ROWS)))
     part.facts["kind"] = encoding.kind
-    encoding.put(part)
+    encoding.write_to(part)
     change(root)
     with pytest.raises(ModelFileError, match=message):
-        _take_encoding(root.part("encoding"))
+        _read_encoding(root.part("encoding"))
 
 
-def test_an_index_encoding_comes_back():
-    part = Section("m.nk").open("encoding")
-    IndexEncoding(7).put(part)
-    assert IndexEncoding.take(part) == IndexEncoding(7)
+def test_an_index_encoding_is_loaded():
+    part = Section("m.nk").add_part("encoding")
+    IndexEncoding(7).write_to(part)
+    assert IndexEncoding.read_from(part) == IndexEncoding(7)
 
 
 @pytest.mark.parametrize("clone", [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy])
-def test_clones_go_on_as_the_original(clone):
-    """Weights may lie in a memory that is larger than they are; a clone must not keep both."""
+def test_copies_go_on_as_the_original(clone):
+    """Weights may be in a buffer that is larger than they are; a copy must not keep both."""
     rng = random.Random(0)
     lines = [
         f"{rng.choice([1, -1])} | {' '.join(f'n{rng.randrange(40 + 10 * k)}' for _ in range(8))}" for k in range(60)
@@ -357,14 +365,14 @@ def test_clones_go_on_as_the_original(clone):
 def wide(n_numbers, sky, labels):
     columns = {f"x{j}": np.arange(len(labels)) * (j + 1.0) for j in range(n_numbers)}
     if sky is not None:
-        columns["sky"] = Words.of(sky)
+        columns["sky"] = CategoricalColumn.from_cells(sky)
     return TableBlock("w.csv", np.arange(len(labels)), np.array(labels, object), columns)
 
 
 @pytest.mark.parametrize("n_numbers", [1, 2, 3, 5])
 @pytest.mark.parametrize("sky", [None, ["sun", "rain", "sun", "fog"]])
-def test_few_places_for_many_columns(tmp_path, n_numbers, sky):
-    """Two places for everything: what has none of its own shares one, and counts."""
+def test_few_features_for_many_columns(tmp_path, n_numbers, sky):
+    """Two features for all names: a name without its own shares one."""
     model = StreamModel(Learner(), Features(hash_bits=1))
     for block in pieces(wide(n_numbers, sky, ["a", "b", "a", "b"]), [2]):
         model.learn(block)
@@ -375,11 +383,11 @@ def test_few_places_for_many_columns(tmp_path, n_numbers, sky):
     assert model.encoding.is_dense == (sky is None and n_numbers <= 2)
 
 
-def test_a_block_that_is_refused_changes_nothing(tmp_path_factory):
+def test_a_refused_block_changes_nothing(tmp_path_factory):
     model = StreamModel(Learner())
-    model.learn(loose(ROWS, LABELS))
+    model.learn(jsonl_block(ROWS, LABELS))
     before = contents(tmp_path_factory, model)
-    wrong_kind = {"age": Words.of(["x"]), "new": np.array([1.0])}
+    wrong_kind = {"age": CategoricalColumn.from_cells(["x"]), "new": np.array([1.0])}
     refused = [
         TableBlock("t.jsonl", np.array([1]), np.array(["go"], object), wrong_kind, is_loose=True),
         TableBlock("t.jsonl", np.array([1]), np.array([3.5], object), {"new": np.array([1.0])}, is_loose=True),
@@ -391,11 +399,41 @@ def test_a_block_that_is_refused_changes_nothing(tmp_path_factory):
         assert contents(tmp_path_factory, model) == before
 
 
+def diverge(margin, squared_norm):
+    return 1e200 if margin < -3 else 1.0 if margin <= 0 else 0.0
+
+
+@pytest.mark.parametrize("n_interrupts", [1, 3])
+def test_a_refused_block_that_was_interrupted_changes_nothing(monkeypatch, n_interrupts):
+    model = StreamModel(Learner(diverge))
+    model.learn(numbers_only(1.0, -1.0, labels=["p", "q"]))
+    known, rows_read = model.labels, dict(model.rows_read)
+    refused = numbers_only(*np.arange(200.0), labels=["q", "p"] * 100)
+    with pytest.raises(RuleError):
+        model.learn(refused)
+    with monkeypatch.context() as patch:
+
+        def interrupt(*arguments):
+            raise KeyboardInterrupt
+
+        patch.setattr(model.model, "learn_encoded", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            model.learn(refused)
+        for _ in range(1, n_interrupts):  # also while it recovers
+            with pytest.raises(KeyboardInterrupt):
+                model.predict(refused)
+    assert model.predict(numbers_only(5.0, -5.0)).tolist() == ["p", "q"]
+    assert (model.labels, model.rows_read, model.ledger.examples) == (known, rows_read, 2)
+    assert copy.deepcopy(model).heaviest() == model.heaviest()
+    model.learn(numbers_only(2.0, labels=["p"]))
+    assert model.ledger.examples == 3
+
+
 def test_columns_of_texts_that_the_model_does_not_know():
     model = StreamModel(Learner())
     model.learn(numbers_only(1.0, 2.0, labels=["a", "b"]))
     more = numbers_only(1.0, 2.0, labels=["a", "b"])
-    more.columns["note"] = Texts.of(["some text", "other text"])
+    more.columns["note"] = TextColumn.from_cells(["some text", "other text"])
     model.learn(more)
     assert model.names == ["age"]
     assert not model.rows_of(more).is_sparse
@@ -406,13 +444,13 @@ def test_much_text_is_read_in_parts(monkeypatch):
     block = table(ROWS, LABELS)
     model.learn(block)
     whole = matrix(model.rows_of(block))
-    monkeypatch.setattr(tables, "_TEXT", 2)
+    monkeypatch.setattr(text_blocks, "_MAX_TEXT", 2)
     np.testing.assert_array_equal(matrix(model.rows_of(block)), whole)
 
 
-def test_texts_looked_at_ahead_are_learned_from_alike(tmp_path, monkeypatch):
-    """Also where a later table has texts that the model does not know, in parts, and cut by who goes through them."""
-    monkeypatch.setattr(tables, "_TEXT", 40)
+def test_texts_prepared_ahead_give_equal_results(tmp_path, monkeypatch):
+    """Also if a later table has text columns that the model does not know, and if the blocks are cut by the caller."""
+    monkeypatch.setattr(text_blocks, "_MAX_TEXT", 40)
     rng = random.Random(3)
     rows = [
         (rng.random(), rng.choice("ab"), " ".join(rng.choices(["call", "now", "see", "you"], k=6))) for _ in range(40)
@@ -420,7 +458,7 @@ def test_texts_looked_at_ahead_are_learned_from_alike(tmp_path, monkeypatch):
     labels = [rng.choice(["ham", "spam"]) for _ in rows]
     first = replace(table(rows[:20], labels[:20]), rejects=[Reject(3, "wrong", b"x")])
     second = table(rows[20:], labels[20:])
-    second.columns["more"] = Texts.of(["unknown words"] * 20)
+    second.columns["more"] = TextColumn.from_cells(["unknown words"] * 20)
     ways = [
         lambda model, blocks: blocks,
         lambda model, blocks: model.ahead_of(blocks),
@@ -440,8 +478,8 @@ def test_texts_looked_at_ahead_are_learned_from_alike(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("is_steady", [False, True])
-def test_a_reader_can_be_closed_while_somebody_goes_ahead(is_steady):
-    """The thread that looks at texts waits for the next block; the error of who goes through them is what is seen."""
+def test_a_reader_can_be_closed_while_a_thread_reads_ahead(is_steady):
+    """The thread that prepares texts waits for the next block; the error of the loop over the blocks is raised."""
     chunks, asked, more = iter([b"ham\tsee you\n", b""]), threading.Event(), threading.Event()
 
     def read(n):
@@ -452,7 +490,7 @@ def test_a_reader_can_be_closed_while_somebody_goes_ahead(is_steady):
         return chunk
 
     def fail_in_the_middle():
-        with ProseReader(Source("slow", read, is_steady=is_steady)) as reader:
+        with LabelledTextReader(Source("slow", read, is_steady=is_steady)) as reader:
             for _ in StreamModel(Learner()).ahead_of(reader):
                 assert asked.wait(10)
                 while getgeneratorstate(reader._running()) != GEN_RUNNING:  # until the thread is in it
@@ -464,7 +502,7 @@ def test_a_reader_can_be_closed_while_somebody_goes_ahead(is_steady):
     more.set()
 
 
-def test_ngrams_of_another_model_are_not_taken():
+def test_ngrams_of_another_model_are_not_used():
     block = table([(1.0, "a", "call now"), (2.0, "b", "see you")], ["x", "y"])
     few = Features(ngrams=(1, 1), char_ngrams=(0, 0))
     alone, fed = StreamModel(Learner(), few), StreamModel(Learner(), few)
@@ -481,8 +519,8 @@ def test_columns_of_unequal_length_are_refused():
         StreamModel(Learner()).learn(block)
 
 
-def test_texts_of_a_loose_table_have_an_order_of_their_own(tmp_path_factory):
-    """Their columns come in the order of the first row of a block, whichever that is."""
+def test_text_columns_of_json_lines_keep_their_order(tmp_path_factory):
+    """The columns of a block have the order of its first row, which differs from block to block."""
     lines = [b'{"u": "call now", "t": "see you", "y": 1}\n', b'{"t": "see now", "u": "you all", "y": 0}\n'] * 2
     kept = set()
     for size in (1, 2, 4):
@@ -496,7 +534,7 @@ def test_texts_of_a_loose_table_have_an_order_of_their_own(tmp_path_factory):
     assert len(kept) == 1
 
 
-def test_going_ahead_leaves_other_blocks_as_they_are():
+def test_reading_ahead_does_not_change_other_blocks():
     for blocks in ([sparse(np.eye(2), [0, 1])], [numbers_only(1.0, 2.0, labels=["a", "b"])] * 3, []):
         assert list(StreamModel(Learner()).ahead_of(blocks)) == blocks
     model = StreamModel(Learner())
@@ -515,8 +553,8 @@ def test_going_ahead_leaves_other_blocks_as_they_are():
     ],
 )
 def test_no_block_stays_in_memory(block):
-    """Not even the first, by which a stream is judged. While a block is asked for, two before it may still be there:
-    who goes ahead has one, and so has who goes through them."""
+    """Not even the first, which decides the encoding. While a block is being read, the two before it may be in memory:
+    the thread that prepares texts has one, and the loop over the blocks has the other."""
     made = []
 
     def blocks():
@@ -532,17 +570,19 @@ def test_no_block_stays_in_memory(block):
     assert len(made) == 6
 
 
-def test_words_after_a_first_block_without_rows():
-    """It has settled what the columns hold, and brought nothing."""
-    block = TableBlock("t.csv", np.arange(2), np.array([0.0, 1.0]), {"sky": Words.of(["sun", "rain"])})
+def test_categories_after_a_first_block_without_rows():
+    """The first block decides the types of the columns, and has no cells."""
+    block = TableBlock(
+        "t.csv", np.arange(2), np.array([0.0, 1.0]), {"sky": CategoricalColumn.from_cells(["sun", "rain"])}
+    )
     model = StreamModel(Learner())
     model.learn(block[:0])
     model.learn(block)
     assert model.names == ["sky=sun", "sky=rain"]
 
 
-def test_an_empty_word_is_a_missing_one():
+def test_an_empty_category_is_missing():
     encoding = TableEncoding()
-    block = TableBlock("t.parquet", np.arange(3), None, {"sky": Words.of(["", None, "sun"])})
+    block = TableBlock("t.parquet", np.arange(3), None, {"sky": CategoricalColumn.from_cells(["", None, "sun"])})
     assert matrix(encoding.learn(block)).tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     assert encoding.names == ["sky=?", "sky=sun"]

@@ -1,4 +1,4 @@
-"""StructuredPerceptron: any structure by one machine."""
+"""StructuredPerceptron: equality with nk.Perceptron, the mistake bound, and errors."""
 
 from itertools import permutations, product
 
@@ -32,35 +32,37 @@ class Classes:
         return max(range(self.n_classes), key=lambda y: (scores[y], y))
 
 
-def whole_numbers(n_classes):
+def integer_rows(n_classes):
     rows = st.lists(
         st.tuples(st.tuples(*[st.integers(-3, 3)] * 3), st.integers(0, n_classes - 1)), min_size=4, max_size=20
     )
     return rows.filter(lambda found: len({y for _, y in found}) == n_classes)
 
 
-@given(whole_numbers(3), st.integers(1, 4), st.sampled_from(["named", "dense"]), st.sampled_from(["last", "averaged"]))
-def test_multiclass_is_a_structure(rows, passes, form, hypothesis):
-    """Exactly what nk.Perceptron learns: the same weights, mistakes and radius bound."""
+@given(integer_rows(3), st.integers(1, 4), st.sampled_from(["named", "dense"]), st.sampled_from(["last", "averaged"]))
+def test_multiclass_equals_perceptron(rows, passes, form, hypothesis):
+    """The weights, mistakes and norm are exactly those of nk.Perceptron."""
     X, y = [x for x, _ in rows], [y for _, y in rows]
-    mine = nk.StructuredPerceptron(Classes(3, form), hypothesis=hypothesis)
-    theirs = nk.Perceptron(ties="positive", fit_intercept=False, hypothesis=hypothesis)
+    structured = nk.StructuredPerceptron(Classes(3, form), hypothesis=hypothesis)
+    perceptron = nk.Perceptron(ties="positive", fit_intercept=False, hypothesis=hypothesis)
     for _ in range(passes):
-        mine.partial_fit(X, y)
-        theirs.partial_fit(X, y, classes=[0, 1, 2])
-    weights = mine.weights_
+        structured.partial_fit(X, y)
+        perceptron.partial_fit(X, y, classes=[0, 1, 2])
+    weights = structured.weights_
     if form == "named":
         weights = np.array([[weights[k, j] for j in range(3)] for k in range(3)])
-    np.testing.assert_allclose(weights, theirs.coef_, rtol=0, atol=1e-12)
-    assert mine.ledger_.mistakes == theirs.ledger_.mistakes
-    assert mine.ledger_.examples == theirs.ledger_.examples
-    assert mine.ledger_.radius <= theirs.ledger_.radius + 1e-12  # theirs is of all rows, not of mistakes alone
-    assert mine.ledger_.norm == pytest.approx(theirs.ledger_.norm, abs=1e-9)
-    assert mine.predict(X) == theirs.predict(X).tolist()
+    np.testing.assert_allclose(weights, perceptron.coef_, rtol=0, atol=1e-12)
+    assert structured.ledger_.mistakes == perceptron.ledger_.mistakes
+    assert structured.ledger_.examples == perceptron.ledger_.examples
+    assert (
+        structured.ledger_.radius <= perceptron.ledger_.radius + 1e-12
+    )  # that of nk.Perceptron is of all rows, not only of mistakes
+    assert structured.ledger_.norm == pytest.approx(perceptron.ledger_.norm, abs=1e-9)
+    assert structured.predict(X) == perceptron.predict(X).tolist()
 
 
-class Places(Classes):
-    """The same problem, its features the places of those that are there."""
+class Indices(Classes):
+    """Multiclass with features given as indices that count one each."""
 
     size = 9
 
@@ -71,29 +73,29 @@ class Places(Classes):
         return super().best(weights.reshape(3, 3), x)
 
 
-@given(whole_numbers(3), st.sampled_from(["last", "averaged"]))
-def test_places_are_the_same_as_an_array(rows, hypothesis):
+@given(integer_rows(3), st.sampled_from(["last", "averaged"]))
+def test_indices_equal_dense_features(rows, hypothesis):
     X, y = [tuple(map(abs, x)) for x, _ in rows], [y for _, y in rows]
     dense = nk.StructuredPerceptron(Classes(3, "dense"), hypothesis=hypothesis, max_iter=3).fit(X, y)
-    places = nk.StructuredPerceptron(Places(3, "places"), hypothesis=hypothesis, max_iter=3).fit(X, y)
-    np.testing.assert_array_equal(places.weights_.reshape(3, 3), dense.weights_)
-    assert places.ledger_.norm == pytest.approx(dense.ledger_.norm)
-    assert places.ledger_.radius == dense.ledger_.radius
+    indexed = nk.StructuredPerceptron(Indices(3, "indices"), hypothesis=hypothesis, max_iter=3).fit(X, y)
+    np.testing.assert_array_equal(indexed.weights_.reshape(3, 3), dense.weights_)
+    assert indexed.ledger_.norm == pytest.approx(dense.ledger_.norm)
+    assert indexed.ledger_.radius == dense.ledger_.radius
 
 
 class Matching:
-    """Put n things into n places: n! structures. phi adds up the rows of things at their places."""
+    """Assign n items to n positions: n! structures. phi stacks the rows of the items in this order."""
 
     def features(self, x, y):
-        return np.stack([x[thing] for thing in y])
+        return np.stack([x[item] for item in y])
 
     def best(self, weights, x):
         return max(permutations(range(len(x))), key=lambda y: (np.vdot(weights, self.features(x, y)), y))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(2, 4))
-def test_no_separable_stream_exceeds_the_bound(seed, passes, n):
-    """mistakes <= (R / gamma)^2, and gamma <= |w| / mistakes at every moment, whatever the number of structures."""
+def test_mistake_bound(seed, passes, n):
+    """mistakes <= (R / gamma)^2 and gamma <= |w| / mistakes after every pass, for any number of structures."""
     rng = np.random.default_rng(seed)
     u = rng.normal(size=(n, 2))
     u /= np.linalg.norm(u)
@@ -116,25 +118,25 @@ def test_no_separable_stream_exceeds_the_bound(seed, passes, n):
         assert ledger.mistakes <= ledger.with_margin(gamma).mistake_bound * (1 + 1e-9)
 
 
-def test_the_average_is_that_of_all_weights():
+def test_average_equals_the_mean_of_all_weights():
     X, y = list(product([-1, 0, 1], repeat=3)), [i % 3 for i in range(27)]
     model, seen = nk.StructuredPerceptron(Classes(3, "dense")), []
     for x, label in zip(X, y, strict=True):
         model.partial_fit([x], [label])
-        seen.append(model._run.vector.now.copy())
+        seen.append(model._state.vector.current.copy())
     np.testing.assert_allclose(model.weights_, np.mean(seen, axis=0), atol=1e-12)
 
 
-def test_one_pass_at_a_time_is_the_same():
+def test_passes_equal_fit():
     X, y = list(product([-1, 0, 1], repeat=3)), [i % 3 for i in range(27)]
-    whole = nk.StructuredPerceptron(Classes(3, "dense"), max_iter=4, order="shuffled").fit(X, y)
-    again = nk.StructuredPerceptron(Classes(3, "dense"), max_iter=4, order="shuffled")
-    mistakes = list(again.passes(X, y))
-    assert sum(mistakes) == whole.ledger_.mistakes
-    np.testing.assert_array_equal(again.weights_, whole.weights_)
+    fitted = nk.StructuredPerceptron(Classes(3, "dense"), max_iter=4, order="shuffled").fit(X, y)
+    stepwise = nk.StructuredPerceptron(Classes(3, "dense"), max_iter=4, order="shuffled")
+    mistakes = list(stepwise.passes(X, y))
+    assert sum(mistakes) == fitted.ledger_.mistakes
+    np.testing.assert_array_equal(stepwise.weights_, fitted.weights_)
 
 
-class NaNs(Classes):
+class NanFeatures(Classes):
     def features(self, x, y):
         return {y: float("nan")}
 
@@ -142,7 +144,7 @@ class NaNs(Classes):
         return 1
 
 
-class Words(Classes):
+class TextFeatures(Classes):
     def features(self, x, y):
         return "words"
 
@@ -157,10 +159,13 @@ class Words(Classes):
         (lambda: nk.StructuredPerceptron(Classes(3, "dense")).fit([[1]], [0, 1]), "1 examples, but 2 structures"),
         (lambda: nk.StructuredPerceptron(Classes(3, "dense")).fit([], []), "no examples"),
         (lambda: nk.StructuredPerceptron(Classes(3, "dense")).predict([[1]]), "has not learned yet"),
-        (lambda: nk.StructuredPerceptron(NaNs(3, "named")).fit([[1]], [0]), "NaN or infinity"),
-        (lambda: nk.StructuredPerceptron(Words(3, "named")).fit([[1]], [0]), "must be a dict of numbers or an array"),
+        (lambda: nk.StructuredPerceptron(NanFeatures(3, "named")).fit([[1]], [0]), "NaN or infinity"),
+        (
+            lambda: nk.StructuredPerceptron(TextFeatures(3, "named")).fit([[1]], [0]),
+            "must be a dict of numbers or an array",
+        ),
     ],
 )
-def test_what_is_wrong_is_said(make, message):
+def test_error_messages(make, message):
     with pytest.raises(DataError, match=message):
         make()

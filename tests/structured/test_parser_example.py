@@ -1,4 +1,4 @@
-"""examples/parser.py: the best tree is the best of all trees, and it learns."""
+"""examples/parser.py: the search equals enumeration of all trees, and the parser learns."""
 
 import importlib.util
 from itertools import product
@@ -21,7 +21,7 @@ def parser():
 
 
 def is_projective_tree(heads):
-    """Whether every word comes from the root, and no two arcs cross."""
+    """Return whether every word descends from the root, and no two arcs cross."""
     arcs = [(min(h, m), max(h, m)) for m, h in enumerate(heads, 1)]
     for m in range(1, len(heads) + 1):
         seen = set()
@@ -35,7 +35,7 @@ def is_projective_tree(heads):
 
 @given(st.integers(1, 5), st.integers(0, 10_000))
 @settings(max_examples=40)
-def test_the_best_tree_is_the_best_of_all(parser, n, seed):
+def test_eisner_equals_enumeration(parser, n, seed):
     scores = np.random.default_rng(seed).integers(-9, 10, size=(n + 1, n + 1)).astype(float)
     found = parser.eisner(scores).tolist()
     trees = [heads for heads in product(range(n + 1), repeat=n) if is_projective_tree(heads)]
@@ -47,7 +47,7 @@ def test_the_best_tree_is_the_best_of_all(parser, n, seed):
     assert total(found) == max(map(total, trees))
 
 
-def test_it_learns(parser, tmp_path, capsys):
+def test_parser_learns(parser, tmp_path, capsys):
     rows = [("the", "DT", 2), ("dog", "NN", 3), ("sees", "VB", 0), ("a", "DT", 5), ("cat", "NN", 3)]
     tree = "".join(f"{k}\t{w}\t_\t_\t{t}\t_\t{h}\t_\t_\t_\n" for k, (w, t, h) in enumerate(rows, 1))
     (tmp_path / "x.conllu").write_text(f"{tree}\n{tree}")

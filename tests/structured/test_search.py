@@ -1,5 +1,4 @@
-"""Chains of order two, beams, constraints, features that go with the tag before, the best few chains and margins: all
-as one would do them by looking at every chain there is."""
+"""Search equals enumeration of all chains, for every order, beam and constraint."""
 
 from functools import cache
 
@@ -10,84 +9,93 @@ from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff.errors import DataError
-from novikoff.structured.constraints import SCHEMES, bars_for
-from tests.reference import chains as literal
-from tests.structured.test_sentence_files import encoded
-from tests.structured.test_tagger import TEMPLATES, corpora, nonzero, parted, some_templates, weights_of, words
+from novikoff.structured.constraints import SCHEMES, build_constraints
+from tests.reference import chains as reference
+from tests.structured.test_sentence_files import encode_spans
+from tests.structured.test_tagger import TEMPLATES, corpora, nonzero, some_templates, split_corpus, weights_of, words
 
 sentences = st.lists(st.lists(words, max_size=4), max_size=3)
 hypotheses = st.sampled_from(["last", "averaged"])
-LINKS = {
+TRANSITIONS = {
     "tag[-1]+word[0]": (("word", 0),),
     "tag[-1]+lower[-2]": (("lower", -2),),
     "suffix2[1]+tag[-1]+word[0]": (("suffix2", 1), ("word", 0)),
 }
-some_links = st.lists(st.sampled_from(sorted(LINKS)), unique=True)
+some_transitions = st.lists(st.sampled_from(sorted(TRANSITIONS)), unique=True)
 
 
-def summed(history):
-    """The mean times the number of weight vectors: whole numbers, so that ties are ties."""
+def sum_weights(history):
+    """Return the mean times the number of weight vectors: integers, so that ties are exact."""
     return {name: sum(w.get(name, 0) for w in history) for name in {name for w in history for name in w}}
 
 
-def answering(history, hypothesis):
-    return history[-1] if hypothesis == "last" else summed(history)
+def predicting_weights(history, hypothesis):
+    return history[-1] if hypothesis == "last" else sum_weights(history)
 
 
 def assert_learned(tagger, history, mistakes):
-    """The same weights, average and account."""
+    """Assert that a tagger has the weights, the average and the ledger of the reference."""
     assert weights_of(tagger) == nonzero(history[-1])
     moments, last, n = weights_of(tagger, "moments", "pair_moments"), weights_of(tagger), len(history)
     means = {name: n * last.get(name, 0) - moments.get(name, 0) for name in {**last, **moments}}
-    assert nonzero(means) == nonzero(summed(history))
+    assert nonzero(means) == nonzero(sum_weights(history))
     ledger = tagger.ledger_
     assert (ledger.examples, ledger.mistakes) == (n, len(mistakes))
-    assert ledger.radius == pytest.approx(max([literal.squared(delta) for delta in mistakes], default=0) ** 0.5)
-    assert ledger.norm == pytest.approx(literal.squared(history[-1]) ** 0.5)
+    assert ledger.radius == pytest.approx(max([reference.squared(delta) for delta in mistakes], default=0) ** 0.5)
+    assert ledger.norm == pytest.approx(reference.squared(history[-1]) ** 0.5)
 
 
-@given(corpora, some_templates, some_links, st.sampled_from([1, 2]), hypotheses, sentences)
-def test_exact_search(corpus, templates, links, order, hypothesis, more):
-    """Of either order, with features that go with the tag before: learned, averaged and answered as by brute force."""
-    X, y = parted(corpus)
-    shapes, kinds = [TEMPLATES[t] for t in templates], {"links": [LINKS[t] for t in links], "triples": order == 2}
+@given(corpora, some_templates, some_transitions, st.sampled_from([1, 2]), hypotheses, sentences)
+def test_exact_search_equals_the_reference(corpus, templates, transitions, order, hypothesis, more):
+    """Weights, average and predictions of either order, with transition features, equal those by enumeration."""
+    X, y = split_corpus(corpus)
+    shapes, kinds = (
+        [TEMPLATES[t] for t in templates],
+        {"transitions": [TRANSITIONS[t] for t in transitions], "triples": order == 2},
+    )
     tagger = nk.SequenceTagger(
-        [*templates, *links], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
+        [*templates, *transitions], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
     ).fit(X, y)
-    history, mistakes, tagset = literal.train(X, y, shapes, 2, **kinds)
+    history, mistakes, tagset = reference.train(X, y, shapes, 2, **kinds)
     assert_learned(tagger, history, mistakes)
-    w = answering(history, hypothesis)
-    assert tagger.predict(X + more) == [literal.best(w, x, tagset, shapes, **kinds) for x in X + more]
+    w = predicting_weights(history, hypothesis)
+    assert tagger.predict(X + more) == [reference.best(w, x, tagset, shapes, **kinds) for x in X + more]
 
 
-@given(corpora, some_templates, some_links, st.sampled_from([1, 2]), st.integers(1, 10), sentences)
-def test_beam_search_with_early_update(corpus, templates, links, order, width, more):
-    X, y = parted(corpus)
-    shapes, kinds = [TEMPLATES[t] for t in templates], {"links": [LINKS[t] for t in links], "triples": order == 2}
+@given(corpora, some_templates, some_transitions, st.sampled_from([1, 2]), st.integers(1, 10), sentences)
+def test_beam_search_equals_the_reference(corpus, templates, transitions, order, width, more):
+    X, y = split_corpus(corpus)
+    shapes, kinds = (
+        [TEMPLATES[t] for t in templates],
+        {"transitions": [TRANSITIONS[t] for t in transitions], "triples": order == 2},
+    )
     tagger = nk.SequenceTagger(
-        [*templates, *links], max_iter=2, order="given", markov_order=order, beam=width, hypothesis="last"
+        [*templates, *transitions], max_iter=2, order="given", markov_order=order, beam=width, hypothesis="last"
     ).fit(X, y)
-    history, mistakes, tagset = literal.train(X, y, shapes, 2, width=width, **kinds)
+    history, mistakes, tagset = reference.train(X, y, shapes, 2, width=width, **kinds)
     assert_learned(tagger, history, mistakes)
-    found = [literal.beam(history[-1], x, tagset, shapes, width, **kinds) for x in X + more]
+    found = [reference.beam(history[-1], x, tagset, shapes, width, **kinds) for x in X + more]
     assert tagger.predict(X + more) == found
-    if width >= len(tagset) ** order:  # nothing is lost
-        assert found == [literal.best(history[-1], x, tagset, shapes, **kinds) for x in X + more]
+    if width >= len(tagset) ** order:  # then beam search is exact
+        assert found == [reference.best(history[-1], x, tagset, shapes, **kinds) for x in X + more]
 
 
-@given(corpora, some_links, st.sampled_from([1, 2]), st.integers(1, 6), hypotheses, sentences)
-def test_the_best_few_chains(corpus, links, order, k, hypothesis, more):
-    X, y = parted(corpus)
-    shapes, kinds = [TEMPLATES["word[0]"]], {"links": [LINKS[t] for t in links], "triples": order == 2}
+@given(corpora, some_transitions, st.sampled_from([1, 2]), st.integers(1, 6), hypotheses, sentences)
+def test_k_best_equals_the_reference(corpus, transitions, order, k, hypothesis, more):
+    X, y = split_corpus(corpus)
+    shapes, kinds = (
+        [TEMPLATES["word[0]"]],
+        {"transitions": [TRANSITIONS[t] for t in transitions], "triples": order == 2},
+    )
     tagger = nk.SequenceTagger(
-        ["word[0]", *links], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
+        ["word[0]", *transitions], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis
     ).fit(X, y)
-    history, _, tagset = literal.train(X, y, shapes, 2, **kinds)
-    w, scale = answering(history, hypothesis), 1 if hypothesis == "last" else len(history)
+    history, _, tagset = reference.train(X, y, shapes, 2, **kinds)
+    w, scale = predicting_weights(history, hypothesis), 1 if hypothesis == "last" else len(history)
     for x, found in zip(X + more, tagger.k_best(X + more, k), strict=True):
-        every = literal.every_chain(w, x, tagset, shapes, **kinds)
-        assert [guess.tags for guess in found] == [chain for chain, _ in every[:k]]
-        assert [guess.score for guess in found] == [score / scale for _, score in every[:k]]
+        every = reference.every_chain(w, x, tagset, shapes, **kinds)
+        assert [each.tags for each in found] == [chain for chain, _ in every[:k]]
+        assert [each.score for each in found] == [score / scale for _, score in every[:k]]
 
 
 @given(
@@ -96,16 +104,16 @@ def test_the_best_few_chains(corpus, links, order, k, hypothesis, more):
     hypotheses,
     st.lists(st.lists(st.sampled_from("ABCD"), min_size=4, max_size=4), min_size=7, max_size=7),
 )
-def test_margins(corpus, order, hypothesis, other):
-    X, y = parted(corpus)
+def test_margins_equal_the_reference(corpus, order, hypothesis, other):
+    X, y = split_corpus(corpus)
     shapes, kinds = [TEMPLATES["word[0]"]], {"triples": order == 2}
     tagger = nk.SequenceTagger(["word[0]"], max_iter=2, order="given", markov_order=order, hypothesis=hypothesis)
     tagger.fit(X, y)
-    history, _, tagset = literal.train(X, y, shapes, 2, **kinds)
-    w, scale = answering(history, hypothesis), 1 if hypothesis == "last" else len(history)
-    asked = [tags[: len(x)] for tags, x in zip(other, X, strict=False)]
-    for x, tags, lead, margin in zip(X, asked, tagger.margins(X), tagger.margins(X, asked), strict=True):
-        every = literal.every_chain(w, x, tagset, shapes, **kinds)
+    history, _, tagset = reference.train(X, y, shapes, 2, **kinds)
+    w, scale = predicting_weights(history, hypothesis), 1 if hypothesis == "last" else len(history)
+    true = [tags[: len(x)] for tags, x in zip(other, X, strict=False)]
+    for x, tags, lead, margin in zip(X, true, tagger.margins(X), tagger.margins(X, true), strict=True):
+        every = reference.every_chain(w, x, tagset, shapes, **kinds)
         assert lead == pytest.approx((every[0][1] - every[1][1]) / scale if len(every) > 1 else np.inf)
         right = [score for chain, score in every if chain == tags]
         others = [score for chain, score in every if chain != tags]
@@ -114,81 +122,83 @@ def test_margins(corpus, order, hypothesis, other):
 
 
 @given(corpora)
-def test_bigrams_of_crfpp_go_with_the_tag_before(corpus):
-    X, y = parted(corpus)
+def test_bigram_templates_of_crfpp(corpus):
+    X, y = split_corpus(corpus)
     theirs = nk.SequenceTagger("U0:%x[0,0]\nB1:%x[0,0]/%x[-1,0]\nB", max_iter=2, order="given").fit(X, y)
     ours = nk.SequenceTagger(["word[0]", "tag[-1]+word[0]+word[-1]"], max_iter=2, order="given").fit(X, y)
     assert weights_of(theirs) == weights_of(ours)
     alone = nk.SequenceTagger("U0:%x[0,0]\nB1:%x[0,0]", max_iter=2, order="given").fit(X, y)
-    history, mistakes, _ = literal.train(X, y, [TEMPLATES["word[0]"]], 2, pairs=False, links=[TEMPLATES["word[0]"]])
+    history, mistakes, _ = reference.train(
+        X, y, [TEMPLATES["word[0]"]], 2, pairs=False, transitions=[TEMPLATES["word[0]"]]
+    )
     assert_learned(alone, history, mistakes)
 
 
 # -- constraints
 
 
-def is_sound(scheme, tags):
-    return _is_sound(scheme, tuple(tags))
+def is_valid(scheme, tags):
+    return _is_valid(scheme, tuple(tags))
 
 
 @cache
-def _is_sound(scheme, tags):
-    """Whether a chain is what one gets by writing down its spans in the scheme, of all ways to cut it into spans."""
+def _is_valid(scheme, tags):
+    """Return whether a chain is the encoding of some list of spans in the scheme, by trying all lists."""
 
-    def layouts(at):
+    def span_lists(at):
         if at == len(tags):
             yield []
             return
         if tags[at] == "O":
-            yield from layouts(at + 1)
+            yield from span_lists(at + 1)
         else:
             kind = tags[at][2:]
             for end in range(at + 1, len(tags) + 1):
-                yield from ([(kind, at, end), *rest] for rest in layouts(end))
+                yield from ([(kind, at, end), *rest] for rest in span_lists(end))
 
     names = {"bio": ["BIO"], "iob1": ["IOB1"], "ioe1": ["IOE1"], "ioe2": ["IOE2"], "bilou": ["BILOU", "IOBES"]}[scheme]
-    return any(encoded(spans, len(tags), name) == list(tags) for spans in layouts(0) for name in names)
+    return any(encode_spans(spans, len(tags), name) == list(tags) for spans in span_lists(0) for name in names)
 
 
 @given(st.sampled_from(SCHEMES), st.data())
-def test_what_schemes_allow(scheme, data):
-    """A chain is allowed if and only if it is what its spans look like in the scheme."""
+def test_constraints_of_schemes(scheme, data):
+    """A chain is allowed if and only if it is the encoding of its spans in the scheme."""
     letters = {"bio": ["BI"], "iob1": ["BI"], "ioe1": ["IE"], "ioe2": ["IE"], "bilou": ["BILU", "BIES"]}[scheme]
     tagset = ["O", *(f"{letter}-{kind}" for letter in data.draw(st.sampled_from(letters)) for kind in "XY")]
     tags = data.draw(st.lists(st.sampled_from(tagset), min_size=1, max_size=6))
     codes = np.array([tagset.index(tag) for tag in tags])
-    fault = bars_for(scheme, tagset).first_fault(np.array([0, len(tags)]), codes)
-    assert (fault is None) == is_sound(scheme, tags)
+    violation = build_constraints(scheme, tagset).first_violation(np.array([0, len(tags)]), codes)
+    assert (violation is None) == is_valid(scheme, tags)
 
 
-@settings(max_examples=40)  # each looks at a thousand chains
+@settings(max_examples=40)  # each enumerates a thousand chains
 @given(corpora, st.sampled_from([1, 2]), st.sampled_from([None, 2, 50]), hypotheses, sentences)
-def test_only_chains_that_are_allowed(corpus, order, beam, hypothesis, more):
-    X, _ = parted(corpus)
+def test_predicted_chains_are_allowed(corpus, order, beam, hypothesis, more):
+    X, _ = split_corpus(corpus)
     y = [[("O", "B-N", "I-N", "B-V")[len(word) % 4] for word in x] for x in X]
-    y = [own if is_sound("bio", own) else ["B-N"] * len(own) for own in y]
+    y = [own if is_valid("bio", own) else ["B-N"] * len(own) for own in y]
     tagger = nk.SequenceTagger(
         ["word[0]"], max_iter=2, order="given", markov_order=order, constraints="bio", beam=beam, hypothesis=hypothesis
     ).fit(X, y)
     found = tagger.predict(X + more)
     if beam is None:
-        kinds = {"triples": order == 2, "allowed": lambda tags: is_sound("bio", tags)}
-        history, mistakes, tagset = literal.train(X, y, [TEMPLATES["word[0]"]], 2, **kinds)
+        kinds = {"triples": order == 2, "allowed": lambda tags: is_valid("bio", tags)}
+        history, mistakes, tagset = reference.train(X, y, [TEMPLATES["word[0]"]], 2, **kinds)
         assert_learned(tagger, history, mistakes)
         every = [
-            literal.every_chain(answering(history, hypothesis), x, tagset, [TEMPLATES["word[0]"]], **kinds)
+            reference.every_chain(predicting_weights(history, hypothesis), x, tagset, [TEMPLATES["word[0]"]], **kinds)
             for x in X + more
         ]
         assert found == [chains[0][0] for chains in every]
-        lists = [[guess.tags for guess in own] for own in tagger.k_best(X + more, 3)]
+        lists = [[each.tags for each in own] for own in tagger.k_best(X + more, 3)]
         assert lists == [[chain for chain, _ in own[:3]] for own in every]
-    assert all(is_sound("bio", own) for own in found)
+    assert all(is_valid("bio", own) for own in found)
 
 
-def test_where_no_chain_is_allowed_none_is_barred():
+def test_without_an_allowed_chain_all_are_considered():
     tagger = nk.SequenceTagger(["word[0]"], constraints="bilou").fit([["a", "b"]], [["B-X", "L-X"]])
     assert tagger.predict([["a"], ["a", "b"]]) == [["B-X"], ["B-X", "L-X"]]
-    assert [guess.tags for guess in tagger.k_best([["b"]], 9)[0]] == [["B-X"], ["L-X"]], "both, and equal"
+    assert [each.tags for each in tagger.k_best([["b"]], 9)[0]] == [["B-X"], ["L-X"]], "both, and equal"
     assert len(tagger.k_best([["a", "b"]], 9)[0]) == 1
 
 
@@ -202,7 +212,7 @@ def test_where_no_chain_is_allowed_none_is_barred():
         ("xyz", ["O", "O"], "constraints must be one of 'bio', 'iob1'"),
     ],
 )
-def test_tags_that_are_not_allowed(constraints, tags, message):
+def test_forbidden_tags_raise_an_error(constraints, tags, message):
     with pytest.raises(DataError, match=message.replace(".", r"\.")):
         nk.SequenceTagger("pos", constraints=constraints).fit([["c"], ["a", "b"]], [["O"], tags])
 
@@ -211,10 +221,10 @@ def test_tags_that_are_not_allowed(constraints, tags, message):
 
 
 @given(corpora, st.sampled_from([1, 2]), st.sampled_from([None, 1, 3]), st.booleans())
-def test_the_mistake_bound_whatever_the_search(corpus, order, beam, constrained):
-    """Separable by construction: a word has one tag, so u with a weight of 1 for each word and its tag prefers the
-    right chain, and every right beginning, by 1 for each wrong tag: gamma >= 1 / |u|."""
-    X, _ = parted(corpus)
+def test_mistake_bound_for_every_search(corpus, order, beam, constrained):
+    """Separable by construction, because every word has one tag: with weight 1 for each word and its tag, u prefers the
+    right chain, and every right prefix, by 1 for each wrong tag, so gamma >= 1 / |u|."""
+    X, _ = split_corpus(corpus)
     y = [[("O", "B-X", "B-Y")[len(word) % 3] for word in x] for x in X]
     tagger = nk.SequenceTagger(
         ["word[0]"],

@@ -1,4 +1,4 @@
-"""Columns, CoNLL-U and spans."""
+"""Sentence files in columns, CoNLL-U and text; spans of tags."""
 
 import gzip
 import re
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 from novikoff.structured.sentence_files import SentenceFile
-from novikoff.structured.spans import SpanCounts, are_spans, spans
+from novikoff.structured.spans import SpanCounts, are_spans, find_spans
 
 CONLLU = """# sent_id = 1
 # text = Vámonos al mar
@@ -25,7 +25,7 @@ CONLLU = """# sent_id = 1
 """
 
 
-def sentences_of(tmp_path, content, name="x.txt", **options):
+def read_sentences(tmp_path, content, name="x.txt", **options):
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with SentenceFile(path, **options) as file:
@@ -35,7 +35,7 @@ def sentences_of(tmp_path, content, name="x.txt", **options):
 @pytest.mark.parametrize("name", ["x.conllu", "x.txt", "x.conllu.gz"])
 def test_conllu(tmp_path, name):
     content = gzip.compress(CONLLU.encode()) if name.endswith("gz") else CONLLU
-    first, second = sentences_of(tmp_path, content, name)
+    first, second = read_sentences(tmp_path, content, name)
     assert [(row[1], row[3]) for row in first.rows] == [
         ("Vamos", "VERB"),
         ("nos", "PRON"),
@@ -58,18 +58,18 @@ def test_conllu(tmp_path, name):
     ],
 )
 def test_columns(tmp_path, content):
-    found = sentences_of(tmp_path, content)
+    found = read_sentences(tmp_path, content)
     assert [sentence.rows for sentence in found] == [[("a", "N", "X"), ("b", "V", "Y")], [("c", "N", "X")]]
 
 
 def test_text(tmp_path):
-    found = sentences_of(tmp_path, "a b\n\nc", format="text")
+    found = read_sentences(tmp_path, "a b\n\nc", format="text")
     assert [sentence.rows for sentence in found] == [[("a",), ("b",)], [], [("c",)]]
 
 
-def test_nothing(tmp_path):
-    assert sentences_of(tmp_path, "") == []
-    assert sentences_of(tmp_path, "\n\n") == []
+def test_empty_files(tmp_path):
+    assert read_sentences(tmp_path, "") == []
+    assert read_sentences(tmp_path, "\n\n") == []
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_nothing(tmp_path):
         ([b"a b\nc", b" d\n", b"e\n\nf"], "text", [[["a", "b"]], [["c", "d"]], [["e"], []], [["f"]]]),
     ],
 )
-def test_a_pipe_is_read_as_it_comes(monkeypatch, chunks, format, expected):
-    """Sentences are there as soon as they have ended, and all of them that have, together."""
-    rest = iter([*chunks, b""])
+def test_pipe_is_read_as_it_is_written(monkeypatch, chunks, format, expected):
+    """After each read, all sentences that are complete are yielded together."""
+    remaining = iter([*chunks, b""])
     monkeypatch.setattr(
-        "novikoff.structured.sentence_files.open_source", lambda path: Source("pipe", lambda n: next(rest))
+        "novikoff.structured.sentence_files.open_source", lambda path: Source("pipe", lambda n: next(remaining))
     )
     with SentenceFile("-", format=format) as file:
         assert [[[row[0] for row in one.rows] for one in block] for block in file.blocks()] == expected
@@ -91,7 +91,7 @@ def test_a_pipe_is_read_as_it_comes(monkeypatch, chunks, format, expected):
 
 def test_long_files_are_read_in_chunks(tmp_path):
     content = "".join(f"w{k} T{k % 7}\n" + "\n" * (k % 5 == 0) for k in range(300_000))
-    found = sentences_of(tmp_path, content)
+    found = read_sentences(tmp_path, content)
     assert [row[0] for sentence in found for row in sentence.rows] == [f"w{k}" for k in range(300_000)]
 
 
@@ -100,19 +100,19 @@ def test_long_files_are_read_in_chunks(tmp_path):
     [
         ("a N X\nb V\n", "x.txt", "x.txt:2: 2 columns, but 3 in line 1"),
         ("a N X\n\nb\n", "x.txt", "x.txt:3: 1 column, but 3 in line 1"),
-        ("1\ta\tb\n", "x.conllu", "x.conllu:1: 3 cells parted by tabs; CoNLL-U has 10"),
+        ("1\ta\tb\n", "x.conllu", "x.conllu:1: 3 cells separated by tabs; CoNLL-U has 10"),
         (CONLLU.replace("\n3\t", "\nthree\t"), "x.conllu", "x.conllu:7: 'three' is not the number of a token"),
         (b"a N\n\xff\xfe N\n", "x.txt", "x.txt:2:1: byte 0xff is not UTF-8"),
         (b"a N\nb\0c N\n", "x.txt", "x.txt:2:2: not a text file"),
         (gzip.compress(b"a N\n" * 1000, mtime=0)[:-20], "x.gz", "cut short"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path, content, name, message):
+def test_errors_name_file_and_line(tmp_path, content, name, message):
     with pytest.raises(DataError, match=re.escape(message)):
-        sentences_of(tmp_path, content, name)
+        read_sentences(tmp_path, content, name)
 
 
-def test_no_such_file_or_format(tmp_path):
+def test_missing_file_and_unknown_format(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         SentenceFile(tmp_path / "none.txt")
     with pytest.raises(DataError, match="format must be one of"):
@@ -123,7 +123,7 @@ def test_no_such_file_or_format(tmp_path):
 
 
 def conlleval(tags):
-    """The two tables of conlleval.pl (Tjong Kim Sang & Buchholz 2000), line by line, with its [ and ] left out."""
+    """The two tables of conlleval.pl (Tjong Kim Sang & Buchholz 2000), line by line, without its tags [ and ]."""
     found, start = [], None
     before, kind_before = "O", ""
     for i, tag in enumerate([*tags, "O"]):
@@ -159,13 +159,13 @@ def conlleval(tags):
 
 
 @given(st.lists(st.sampled_from(["O", *(f"{letter}-{kind}" for letter in "BIE" for kind in "XY")]), max_size=12))
-def test_spans_are_those_of_conlleval(tags):
-    assert spans(tags) == conlleval(tags)
+def test_spans_equal_conlleval(tags):
+    assert find_spans(tags) == conlleval(tags)
 
 
 @st.composite
-def layouts(draw):
-    """Spans without overlap, and how many tokens there are."""
+def span_lists(draw):
+    """Draw spans without overlap, and a number of tokens."""
     at, found = 0, []
     for kind, gap, length in draw(st.lists(st.tuples(st.sampled_from("XY"), st.integers(0, 2), st.integers(1, 3)))):
         found.append((kind, at + gap, at + gap + length))
@@ -173,7 +173,7 @@ def layouts(draw):
     return found, at + draw(st.integers(0, 2))
 
 
-def encoded(found, n, scheme):
+def encode_spans(found, n, scheme):
     tags = ["O"] * n
     for k, (kind, begin, end) in enumerate(found):
         touches = k > 0 and found[k - 1][2] == begin and found[k - 1][0] == kind
@@ -191,13 +191,13 @@ def encoded(found, n, scheme):
     return tags
 
 
-@given(layouts(), st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2", "BILOU", "IOBES"]))
-def test_every_scheme_gives_back_its_spans(layout, scheme):
-    found, n = layout
-    assert spans(encoded(found, n, scheme)) == found
+@given(span_lists(), st.sampled_from(["BIO", "IOB1", "IOE1", "IOE2", "BILOU", "IOBES"]))
+def test_spans_survive_encoding(drawn, scheme):
+    found, n = drawn
+    assert find_spans(encode_spans(found, n, scheme)) == found
 
 
-def test_counts_of_spans():
+def test_span_counts():
     counts = SpanCounts()
     counts.add(["B-X", "I-X", "O", "B-Y"], ["B-X", "I-X", "B-X", "B-Y"])
     counts.add(["B-X", "I-X"], ["B-X", "O"])
@@ -206,7 +206,7 @@ def test_counts_of_spans():
     assert SpanCounts().scores() == (None, None, None)
 
 
-def test_which_tags_are_spans():
+def test_are_spans():
     assert are_spans({"B-X", "O"})
     assert not are_spans({"B-X", "NN"})
     assert not are_spans({1, "O"})

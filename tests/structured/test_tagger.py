@@ -1,4 +1,4 @@
-"""SequenceTagger = the perceptron over all chains, to the last bit."""
+"""SequenceTagger learns and predicts exactly as the perceptron over all chains."""
 
 import copy
 import itertools
@@ -15,8 +15,8 @@ import novikoff as nk
 from novikoff._compiled.loops.viterbi import best_chain
 from novikoff.errors import DataError
 from novikoff.structured import attributes
-from novikoff.structured.chain import floor_of
-from tests.reference import chains as literal
+from novikoff.structured.chain import neg_inf_of
+from tests.reference import chains as reference
 
 TEMPLATES = {
     "word[0]": (("word", 0),),
@@ -33,33 +33,37 @@ corpora = st.lists(st.lists(tokens, max_size=4), min_size=1, max_size=7).filter(
 some_templates = st.lists(st.sampled_from(sorted(TEMPLATES)), min_size=1, unique=True)
 
 
-def parted(corpus):
+def split_corpus(corpus):
     return [[w for w, _ in s] for s in corpus], [[t for _, t in s] for s in corpus]
 
 
 def weights_of(tagger, of="weights", pairs="pairs"):
-    """The weights of a tagger by the names that literal_chains.py gives them."""
-    chain, program = tagger._known().chain, tagger._known().program
-    rows, links, triples = getattr(chain, of), getattr(chain, pairs), getattr(chain, pairs.replace("pair", "triple"))
-    n_plain = len(program.templates) - program.n_links
+    """Return the weights of a tagger by the names that tests/reference/chains.py gives them."""
+    snapshot = tagger._require_snapshot()
+    state, extractor = snapshot.state, snapshot.extractor
+    rows, pair_weights = getattr(state, of), getattr(state, pairs)
+    triples = getattr(state, pairs.replace("pair", "triple"))
+    n_plain = len(extractor.templates) - extractor.n_transitions
     found = {}
-    for row in range(chain.n_rows):
-        which, *numbers, before = chain.origins[row].tolist()
-        template = program.templates[which]
+    for row in range(state.n_rows):
+        which, *numbers, before = state.origins[row].tolist()
+        template = extractor.templates[which]
         values = [
-            program._value(atom.attribute, number, program.words.texts)
+            extractor._format_value(atom.attribute, number, extractor.words.texts)
             for atom, number in zip(template.atoms, numbers, strict=False)
         ]
         values = [True if value == "True" else value for value in values]
         for tag, weight in zip(tagger.tags_, rows[row].tolist(), strict=False):
             plain = (which, *values), tag
-            found[plain if before < 0 else ("link", (which - n_plain, *values), tagger.tags_[before], tag)] = weight
+            found[plain if before < 0 else ("transition", (which - n_plain, *values), tagger.tags_[before], tag)] = (
+                weight
+            )
     for at in np.ndindex((0,) if triples is None else triples.shape):
         if at[-1] < len(tagger.tags_):
             found[tuple(tagger.tags_[k] for k in at)] = int(triples[at])
     for i, a in enumerate(tagger.tags_):
         for j, b in enumerate(tagger.tags_):
-            found[a, b] = int(links[i, j])
+            found[a, b] = int(pair_weights[i, j])
     return {name: weight for name, weight in found.items() if weight}
 
 
@@ -68,54 +72,54 @@ def nonzero(w):
 
 
 @given(corpora, some_templates, st.integers(1, 3))
-def test_it_learns_as_the_paper_says(corpus, templates, passes):
-    """Features, the argmax over all chains, updates, R and the average: all equal, with no rounding anywhere."""
-    X, y = parted(corpus)
+def test_learning_equals_the_reference(corpus, templates, passes):
+    """Features, the argmax over all chains, updates, R and the average are exactly those of the reference."""
+    X, y = split_corpus(corpus)
     tagger = nk.SequenceTagger(templates, max_iter=passes, order="given").fit(X, y)
     shapes = [TEMPLATES[name] for name in templates]
-    history, mistakes, tagset = literal.train(X, y, shapes, passes)
+    history, mistakes, tagset = reference.train(X, y, shapes, passes)
     assert tagger.tags_ == tagset
     assert weights_of(tagger) == nonzero(history[-1])
     ledger = tagger.ledger_
     assert (ledger.examples, ledger.mistakes) == (len(history), len(mistakes))
-    assert ledger.radius == pytest.approx(max([literal.squared(delta) for delta in mistakes], default=0) ** 0.5)
-    assert ledger.norm == pytest.approx(literal.squared(history[-1]) ** 0.5)
+    assert ledger.radius == pytest.approx(max([reference.squared(delta) for delta in mistakes], default=0) ** 0.5)
+    assert ledger.norm == pytest.approx(reference.squared(history[-1]) ** 0.5)
     moments = weights_of(tagger, "moments", "pair_moments")
     last = weights_of(tagger)
     mean = {name: last.get(name, 0) - moments.get(name, 0) / len(history) for name in {**last, **moments}}
-    expected = literal.averaged(history)
+    expected = reference.averaged(history)
     assert all(abs(mean.get(name, 0) - expected.get(name, 0)) < 1e-12 for name in {**mean, **expected})
 
 
 @given(
     corpora, some_templates, st.sampled_from(["last", "averaged"]), st.lists(st.lists(words, max_size=4), max_size=3)
 )
-def test_viterbi_is_brute_force(corpus, templates, hypothesis, more):
-    X, y = parted(corpus)
+def test_viterbi_equals_enumeration(corpus, templates, hypothesis, more):
+    X, y = split_corpus(corpus)
     tagger = nk.SequenceTagger(templates, max_iter=2, order="given", hypothesis=hypothesis).fit(X, y)
     shapes = [TEMPLATES[name] for name in templates]
-    history, _, tagset = literal.train(X, y, shapes, 2)
+    history, _, tagset = reference.train(X, y, shapes, 2)
     w = history[-1]
-    if hypothesis == "averaged":  # times their number, so that they are whole and ties are ties
+    if hypothesis == "averaged":  # the sum instead of the mean: integers, so ties are exact
         w = {name: sum(each.get(name, 0) for each in history) for each in history for name in each}
-    assert tagger.predict(X + more) == [literal.best(w, x, tagset, shapes) for x in X + more]
+    assert tagger.predict(X + more) == [reference.best(w, x, tagset, shapes) for x in X + more]
 
 
 @given(corpora)
-def test_without_pairs_tags_are_chosen_one_by_one(corpus):
-    X, y = parted(corpus)
+def test_without_pairs_tags_are_independent(corpus):
+    X, y = split_corpus(corpus)
     tagger = nk.SequenceTagger("U0:%x[0,0]\nU1:%x[-1,0]", max_iter=2, order="given").fit(X, y)
-    history, _, _ = literal.train(X, y, [(("word", 0),), (("word", -1),)], 2, pairs=False)
+    history, _, _ = reference.train(X, y, [(("word", 0),), (("word", -1),)], 2, pairs=False)
     assert weights_of(tagger) == nonzero(history[-1])
 
 
 @given(corpora, st.integers(0, 6))
-def test_one_block_is_as_many(corpus, cut):
-    X, y = parted(corpus)
+def test_two_calls_of_partial_fit_equal_one(corpus, cut):
+    X, y = split_corpus(corpus)
     whole = nk.SequenceTagger("pos").partial_fit(X, y)
     parts = nk.SequenceTagger("pos").partial_fit(X[:cut], y[:cut])
     if X[:cut] and any(X[:cut]):
-        parts.predict([["never", "seen"], []])  # tagging in between changes nothing
+        parts.predict([["never", "seen"], []])  # predicting in between changes nothing
     parts.partial_fit(X[cut:], y[cut:])
     assert weights_of(parts) == weights_of(whole)
     assert weights_of(parts, "moments", "pair_moments") == weights_of(whole, "moments", "pair_moments")
@@ -124,17 +128,17 @@ def test_one_block_is_as_many(corpus, cut):
 
 
 @given(corpora)
-def test_chains_are_a_problem_of_the_generic_machine(corpus):
-    X, y = parted(corpus)
+def test_structured_perceptron_learns_the_same_chains(corpus):
+    X, y = split_corpus(corpus)
     shapes = [TEMPLATES["word[0]"], TEMPLATES["word[-1]+word[0]"]]
     tagset = list(dict.fromkeys(tag for own in y for tag in own))
 
     class Chains:
         def features(self, x, y):
-            return literal.phi(x, y, shapes)
+            return reference.phi(x, y, shapes)
 
         def best(self, weights, x):
-            return literal.best(weights, x, tagset, shapes)
+            return reference.best(weights, x, tagset, shapes)
 
     generic = nk.StructuredPerceptron(Chains(), max_iter=3, hypothesis="last").fit(X, y)
     tagger = nk.SequenceTagger(["word[0]", "word[-1]+word[0]"], max_iter=3, order="given").fit(X, y)
@@ -144,10 +148,10 @@ def test_chains_are_a_problem_of_the_generic_machine(corpus):
 
 
 @given(corpora)
-def test_the_mistake_bound(corpus):
-    """Separable by construction: every word has one tag. u has weight 1 for each word's tag, and 1 - 0 is the margin of
-    one wrong token, so gamma >= 1 / |u|."""
-    X, _ = parted(corpus)
+def test_mistake_bound(corpus):
+    """Separable by construction, because every word has one tag: with weight 1 for each word and its tag, u has a
+    margin of 1 for every wrong token, so gamma >= 1 / |u|."""
+    X, _ = split_corpus(corpus)
     y = [["AB"[len(word) % 2] for word in x] for x in X]
     tagger = nk.SequenceTagger(["word[0]"], max_iter=50, order="given").fit(X, y)
     gamma = 1.0 / len({word for x in X for word in x}) ** 0.5
@@ -158,18 +162,18 @@ def test_the_mistake_bound(corpus):
     assert nk.SequenceTagger(["word[0]"], max_iter=1000, hypothesis="last").fit(X, y).score(X, y) == 1.0
 
 
-def test_it_is_deterministic():
+def test_fit_is_deterministic():
     rng = np.random.default_rng(0)
     X = [[f"w{k}" for k in rng.integers(0, 40, size=8)] for _ in range(60)]
     y = [[f"T{k}" for k in rng.integers(0, 4, size=8)] for _ in range(60)]
     first, again = (nk.SequenceTagger("pos", max_iter=3, random_state=5).fit(X, y) for _ in range(2))
     other = nk.SequenceTagger("pos", max_iter=3, random_state=6).fit(X, y)
     assert weights_of(first) == weights_of(again) != weights_of(other)
-    assert first.fit(X, y).predict(X) == again.predict(X), "fit forgets"
+    assert first.fit(X, y).predict(X) == again.predict(X), "fit starts from zero weights"
 
 
 def test_many_features_and_tags():
-    """More than a table begins with, and more than a compiled call takes."""
+    """More features than the hash table has slots at first, and more sentences than one compiled call takes."""
     rng = np.random.default_rng(1)
     X = [[f"w{k}" for k in rng.integers(0, 9000, size=9)] for _ in range(5000)]
     y = [[f"T{int(word[1:]) % 40}" for word in x] for x in X]
@@ -180,26 +184,26 @@ def test_many_features_and_tags():
 
 
 @given(corpora, st.sampled_from([1, 2]))
-def test_wider_numbers_are_the_same_numbers(corpus, markov_order):
-    """Sums that might not fit into 32 bits are made in 64."""
-    X, y = parted(corpus)
+def test_int64_scores_give_the_same_weights(corpus, markov_order):
+    """Scores that may not fit into 32 bits are computed in 64."""
+    X, y = split_corpus(corpus)
     narrow, wide = (nk.SequenceTagger("pos", max_iter=2, markov_order=markov_order) for _ in range(2))
     narrow.fit(X, y)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("novikoff.structured.chain._NARROW", 0)
+        patch.setattr("novikoff.structured.chain._MAX_INT32_SCORE", 0)
         wide.fit(X, y)
         assert wide.predict(X) == narrow.predict(X)
     assert weights_of(wide) == weights_of(narrow)
 
 
-def test_a_sentence_may_be_long():
+def test_long_sentence():
     X = [[f"w{k % 97}" for k in range(4000)], ["w1", "w2"]]
     y = [["ABC"[k % 97 % 3] for k in range(4000)], ["B", "C"]]
     tagger = nk.SequenceTagger(["word[0]", "word[1]"], max_iter=9).fit(X, y)
     assert tagger.score(X, y) > 0.95
 
 
-def test_few_bits_bound_the_number_of_features():
+def test_hash_bits_bound_the_number_of_features():
     rng = np.random.default_rng(1)
     X = [[f"w{k}" for k in rng.integers(0, 500, size=9)] for _ in range(300)]
     y = [["AB"[int(word[1:]) % 2] for word in x] for x in X]
@@ -210,7 +214,7 @@ def test_few_bits_bound_the_number_of_features():
     assert tagger.heaviest(1)["A"][0][0].startswith("hash ")
 
 
-def test_columns_and_functions_of_ones_own():
+def test_custom_columns_and_attributes():
     X = [[("the", "D", "x"), ("dogs", "N", "y")], [("dogs", "N", "x"), ("run", "V", "z")]]
     y = [["O", "S"], ["S", "O"]]
     tagger = nk.SequenceTagger(
@@ -223,7 +227,7 @@ def test_columns_and_functions_of_ones_own():
     assert "ends[0]=True" in [name for name, _ in tagger.heaviest()["S"]]
 
 
-def test_what_it_knows_has_names():
+def test_names_of_features_and_transitions():
     tagger = nk.SequenceTagger(["word[-1]+word[0]", "word[+1]"], max_iter=3)
     tagger.fit([["a", "b"], ["b"]], [["X", "Y"], ["X"]])
     names = {name for found in tagger.heaviest().values() for name, _ in found}
@@ -240,12 +244,12 @@ def test_what_it_knows_has_names():
     assert "sentences" in repr(tagger.ledger_)
 
 
-def test_tags_are_what_they_were():
+def test_tags_need_not_be_strings():
     tagger = nk.SequenceTagger(["word[0]"]).fit([["a", "b"]], [[1, ("x", 2)]])
     assert tagger.predict([["b", "a"]]) == [[("x", 2), 1]]
 
 
-def test_no_sentences_and_empty_ones():
+def test_empty_sentences():
     tagger = nk.SequenceTagger("pos").partial_fit([], []).partial_fit([["a"], []], [["X"], []])
     assert tagger.predict([]) == []
     assert tagger.predict([[], ["a"], []]) == [[], ["X"], []]
@@ -253,24 +257,25 @@ def test_no_sentences_and_empty_ones():
     assert tagger.ledger_.examples == 2
 
 
-def test_strangers_are_forgotten(monkeypatch):
-    """Words met while tagging are remembered, but not for ever, and what is known of one is not taken for another's."""
-    monkeypatch.setattr("novikoff.structured.tagging.STRANGERS", 4)
-    monkeypatch.setattr("novikoff.structured.tagging._AT_ONCE", 2)
+def test_unknown_words_are_forgotten(monkeypatch):
+    """Words seen while tagging are stored up to a limit, and an id that is used again does not get the cached sums of
+    the word before."""
+    monkeypatch.setattr("novikoff.structured.tagging.MAX_UNKNOWN_WORDS", 4)
+    monkeypatch.setattr("novikoff.structured.tagging._CHUNK", 2)
     X = [["the", "dog1"], ["a", "cat2"], ["the", "cats", "run3"]]
     y = [["D", "N"], ["D", "N"], ["D", "N", "V"]]
     tagger, fresh = (nk.SequenceTagger("pos", max_iter=5).fit(X, y) for _ in range(2))
     for k in range(40):
         sentence = [f"x{k % 7}", f"the{k}", f"{k}{k % 3}"]
         assert tagger.predict([sentence, X[k % 3]]) == [own for x in (sentence, X[k % 3]) for own in fresh.predict([x])]
-        assert len(tagger._known().program.words) < 7 + 4 + 10
+        assert len(tagger._require_snapshot().extractor.words) < 7 + 4 + 10
         fresh = nk.SequenceTagger("pos", max_iter=5).fit(X, y)
     with pytest.raises(DataError):
         tagger.partial_fit([["new", 7]], [["N", "N"]])
     assert tagger.predict([["dog", "x9"]]) == fresh.predict([["dog", "x9"]])
 
 
-def fitted():
+def make_tagger():
     return nk.SequenceTagger("pos").fit([["a"]], [["X"]])
 
 
@@ -291,21 +296,21 @@ def fitted():
         (lambda: nk.SequenceTagger("chunk").fit([["a"]], [["X"]]), "there is no 'pos' in .*Columns: word"),
         (lambda: nk.SequenceTagger("pos", columns=["word", "pos"]).fit([["a"]], [["X"]]), "but columns= names 2"),
         (lambda: nk.SequenceTagger("pos").predict([["a"]]), "has not learned yet"),
-        (lambda: nk.SequenceTagger("pos").partial_fit([[]], [[]]).predict([["a"]]), "has met no tag yet"),
-        (lambda: nk.SequenceTagger("pos", markov_order=3), "markov_order must be a whole number from 1 to 2; found 3"),
-        (lambda: nk.SequenceTagger("pos", beam=0), "beam must be a whole number from 1"),
-        (lambda: fitted().k_best([["a"]], 0), "k must be a whole number from 1"),
-        (lambda: fitted().margins([["a"]], [[]]), "Sentence 0 has 1 tokens, but 0 tags"),
-        (lambda: fitted().predict([[("a", "b")]]), "2 columns where 1 were expected"),
-        (lambda: fitted().score([], []), "nothing to score"),
+        (lambda: nk.SequenceTagger("pos").partial_fit([[]], [[]]).predict([["a"]]), "has seen no tag yet"),
+        (lambda: nk.SequenceTagger("pos", markov_order=3), "markov_order must be an integer from 1 to 2; found 3"),
+        (lambda: nk.SequenceTagger("pos", beam=0), "beam must be an integer from 1"),
+        (lambda: make_tagger().k_best([["a"]], 0), "k must be an integer from 1"),
+        (lambda: make_tagger().margins([["a"]], [[]]), "Sentence 0 has 1 tokens, but 0 tags"),
+        (lambda: make_tagger().predict([[("a", "b")]]), "2 columns where 1 were expected"),
+        (lambda: make_tagger().score([], []), "nothing to score"),
         (lambda: nk.SequenceTagger("pos").fit([["a"]], [[["X"]]]), "Tags must be text, or something else"),
-        (lambda: nk.SequenceTagger("pos", max_iter=0), "max_iter must be a whole number from 1 "),
+        (lambda: nk.SequenceTagger("pos", max_iter=0), "max_iter must be an integer from 1 "),
         (lambda: nk.SequenceTagger("pos", hypothesis="voted"), "one of 'averaged', 'last'; found 'voted'"),
         (lambda: nk.SequenceTagger("pos", hash_bits=64), "hash_bits must be .* found 64"),
         (lambda: nk.SequenceTagger("f[0]", attributes={"f": len}).fit([["a"]], [["X"]]), "attribute 'f' of 'a' is 1"),
     ],
 )
-def test_what_is_wrong_is_said(act, message):
+def test_error_messages(act, message):
     with pytest.raises(DataError, match=message):
         act()
 
@@ -313,36 +318,37 @@ def test_what_is_wrong_is_said(act, message):
 def test_rejected_sentences_change_nothing():
     X, y = [["a", "b"], ["b"]], [["X", "Y"], ["X"]]
     tagger = nk.SequenceTagger("pos").fit(X, y)
-    before, words_before = weights_of(tagger), list(tagger._known().program.words.texts)
+    before, words_before = weights_of(tagger), list(tagger._require_snapshot().extractor.words.texts)
     for bad in ([["c", 1]], [["Z", "Z"]]), ([["c", "d"]], [["Z"]]):
         with pytest.raises(DataError):
             tagger.partial_fit(*bad)
         with pytest.raises(DataError):
             tagger.fit(*bad)
     assert weights_of(tagger) == before
-    assert tagger._known().program.words.texts == words_before
+    assert tagger._require_snapshot().extractor.words.texts == words_before
     assert tagger.tags_ == ["X", "Y"]
 
 
 @given(n=st.integers(1, 4), n_tags=st.integers(1, 7), layers=st.booleans(), seed=st.integers(0, 2**32 - 1))
-def test_the_best_of_many_tags(n, n_tags, layers, seed):
-    """Small numbers, so that there are ties: then the last tag with the lowest number counts, and so on backwards."""
+def test_best_chain_breaks_ties_from_the_end(n, n_tags, layers, seed):
+    """Small integers, so that there are ties: then the chain whose last tag has the lowest number wins, and so on
+    backwards."""
     rng = np.random.default_rng(seed)
     E, Q = (rng.integers(-2, 3, shape).astype(np.int32) for shape in ((n, 8), (n if layers else 1, n_tags, 8)))
-    Q[:, :, n_tags:] = floor_of(np.int32)
-    said, y = E.copy(), np.empty(n, np.int32)
-    assert best_chain(E, Q, n, floor_of(np.int32), np.empty((n, 8), np.int32), np.empty(1, np.int32), y)
-    assert np.array_equal(E, said)
+    Q[:, :, n_tags:] = neg_inf_of(np.int32)
+    scores, y = E.copy(), np.empty(n, np.int32)
+    assert best_chain(E, Q, n, neg_inf_of(np.int32), np.empty((n, 8), np.int32), np.empty(1, np.int32), y)
+    assert np.array_equal(E, scores)
 
     def score(chain):
         pairs = sum(int(Q[i if layers else 0, chain[i - 1], chain[i]]) for i in range(1, n))
-        return sum(int(said[i, tag]) for i, tag in enumerate(chain)) + pairs
+        return sum(int(scores[i, tag]) for i, tag in enumerate(chain)) + pairs
 
     every = itertools.product(range(n_tags), repeat=n)
     assert tuple(y.tolist()) == min(every, key=lambda chain: (-score(chain), chain[::-1]))
 
 
-def test_several_threads_may_ask_one_tagger():
+def test_several_threads_predict():
     rng = np.random.default_rng(0)
     X = [[f"w{k}" for k in rng.integers(0, 50, 30)] for _ in range(200)]
     tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X])
@@ -352,22 +358,22 @@ def test_several_threads_may_ask_one_tagger():
         assert list(pool.map(tagger.predict, parts * 20)) == right * 20
 
 
-def test_several_threads_may_meet_new_words(tmp_path):
+def test_several_threads_predict_with_new_words(tmp_path):
     rng = np.random.default_rng(0)
     X = [[f"w{k}" for k in rng.integers(0, 50, 30)] for _ in range(100)]
     nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X]).save(
         tmp_path / "m"
     )
-    strange = [[f"w{k}" for k in rng.integers(0, 20_000, 30)] for _ in range(1000)]
-    right = nk.load(tmp_path / "m").predict(strange)
+    unknown = [[f"w{k}" for k in rng.integers(0, 20_000, 30)] for _ in range(1000)]
+    right = nk.load(tmp_path / "m").predict(unknown)
     for _ in range(5):
         tagger = nk.load(tmp_path / "m")
         with ThreadPoolExecutor(6) as pool:
-            assert list(pool.map(tagger.predict, [strange] * 6)) == [right] * 6
+            assert list(pool.map(tagger.predict, [unknown] * 6)) == [right] * 6
 
 
-def test_several_threads_may_forget_words(monkeypatch):
-    monkeypatch.setattr("novikoff.structured.tagging.STRANGERS", 500)
+def test_several_threads_forget_words(monkeypatch):
+    monkeypatch.setattr("novikoff.structured.tagging.MAX_UNKNOWN_WORDS", 500)
     rng = np.random.default_rng(0)
     X = [[f"w{k}" for k in rng.integers(0, 50, 30)] for _ in range(100)]
     tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["ABCDEFG"[int(w[1:]) % 7] for w in s] for s in X])
@@ -377,13 +383,13 @@ def test_several_threads_may_forget_words(monkeypatch):
         assert list(pool.map(tagger.predict, parts * 10)) == right * 10
 
 
-def test_an_interruption_while_words_are_new():
-    """Between any two steps of Python: the next call finds words and numbers in order."""
+def test_interrupt_while_words_are_added():
+    """After an interrupt between any two lines of Python, words and ids still agree in the next call."""
     X = [["a", "b"]]
     tagger = nk.SequenceTagger("pos", max_iter=2).fit(X, [["X", "Y"]])
-    words = tagger._known().program.words
+    words = tagger._require_snapshot().extractor.words
     right = copy.deepcopy(tagger).predict([["c", "a", "d"]])
-    interrupted = apart = 0
+    interrupted = different = 0
     for line in range(40):
         steps = itertools.count()
 
@@ -393,28 +399,28 @@ def test_an_interruption_while_words_are_new():
             return interrupt
 
         again = copy.deepcopy(words)
-        watched = sys.gettrace()
-        sys.settrace(lambda frame, event, arg: interrupt if frame.f_code.co_name in ("numbers", "add") else None)
+        tracer = sys.gettrace()
+        sys.settrace(lambda frame, event, arg: interrupt if frame.f_code.co_name in ("encode", "append") else None)
         try:
-            again.numbers([["c", "a", "d"]], 3)
+            again.encode([["c", "a", "d"]], 3)
         except KeyboardInterrupt:
             interrupted += 1
         finally:
-            sys.settrace(watched)
-        apart += again._places.count != len(again.texts)
-        assert [again.texts[number] for number in again.numbers([["d", "c", "a", "e"]], 4)] == ["d", "c", "a", "e"]
+            sys.settrace(tracer)
+        different += again._table.count != len(again.texts)
+        assert [again.texts[number] for number in again.encode([["d", "c", "a", "e"]], 4)] == ["d", "c", "a", "e"]
         assert len(set(again.texts)) == len(again.texts) == 5
-    assert 40 > interrupted > apart > 0  # in every place, and some of them matter
+    assert 40 > interrupted > different > 0  # some interrupts came between the two changes
     assert tagger.predict([["c", "a", "d"]]) == right
 
 
-def test_short_words_are_told_apart():
-    """Up to eight bytes exactly. These fell together when the hash was mixed with the length of the word."""
+def test_short_words_do_not_collide():
+    """Hashes of words of up to eight bytes are distinct. These collided when the length of the word was hashed too."""
     X, y = [["bsm"], ["7b1j@h}E"], ["dQf"], ["4TpHuDY:"]], [["1"], ["2"], ["3"], ["4"]]
     assert nk.SequenceTagger(["word[0]"], max_iter=10).fit(X, y).predict(X) == y
 
 
-def test_a_tagger_can_be_pickled():
+def test_pickle():
     names = [name for name in attributes.NAMES if name != "…"]
     X, y = [["The", "dog-catcher", "ran", "12", "!"]], [["D", "N", "V", "M", "P"]]
     tagger = nk.SequenceTagger([f"{name}[0]" for name in names], max_iter=3).fit(X, y)
@@ -423,15 +429,15 @@ def test_a_tagger_can_be_pickled():
     assert weights_of(again.partial_fit(X, y)) == weights_of(tagger.partial_fit(X, y))
 
 
-def test_words_may_hold_zero_bytes():
+def test_words_with_zero_bytes():
     X = [["a", "a\0", "a\0b", ""], [], ["\0"], [""], ["b"]]
     tags = [["1", "2", "3", "4"], [], ["5"], ["4"], ["6"]]
     tagger = nk.SequenceTagger(["word[0]", "lower[0]"], max_iter=20).fit(X[1:] + X[:1], tags[1:] + tags[:1])
-    assert tagger._known().program.words.texts == ["\0", "", "b", "a", "a\0", "a\0b"]
+    assert tagger._require_snapshot().extractor.words.texts == ["\0", "", "b", "a", "a\0", "a\0b"]
     assert tagger.predict([[], ["", "\0"], ["b", "a"]]) == [[], ["4", "5"], ["6", "1"]]
 
 
-def test_a_sentence_shorter_than_it_says():
+def test_sentence_with_a_wrong_length():
     class Short(list):
         def __iter__(self):
             return iter(["a"])

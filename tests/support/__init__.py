@@ -1,2 +1,2 @@
-"""What tests of several packages share: Hypothesis strategies, interrupts at every bytecode, forks,
-sparse matrices that lie."""
+"""What tests of several packages share: Hypothesis strategies, interrupts at every bytecode, forks, corrupt
+matrices."""

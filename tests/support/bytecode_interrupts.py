@@ -1,4 +1,4 @@
-"""A KeyboardInterrupt before any bytecode of the package: what Ctrl-C may do, at every instant there is.
+"""A KeyboardInterrupt before any bytecode of the package, as Ctrl-C may cause it.
 
 CPython raises it where it looks for signals, which is nowhere within compiled code or a call of C, and not between the
 end of a `with` block and the call that releases its lock. Everything else is tried.
@@ -14,8 +14,8 @@ PACKAGE = str(Path(__file__).parents[2] / "src" / "novikoff")
 
 
 @cache
-def _leaving_with(code: CodeType) -> frozenset[int]:
-    """Where the instructions are that call __exit__ at the end of a `with` block."""
+def _with_exits(code: CodeType) -> frozenset[int]:
+    """Return the offsets of the instructions that call __exit__ at the end of a `with` block."""
     steps = [(step.offset, step.opname, step.argval) for step in dis.get_instructions(code)]
     found: set[int] = set()
     for at in range(len(steps) - 3):
@@ -40,7 +40,7 @@ class Interrupt:
         self.left, self.under, self.came = number, under, False
 
     def __call__(self, call):
-        """What the call returns; None if it was interrupted."""
+        """Return what the call returns; None if it was interrupted."""
         watched = sys.gettrace()
         sys.settrace(self._enter)
         try:
@@ -62,7 +62,7 @@ class Interrupt:
         return self._step
 
     def _step(self, frame, event, arg):
-        if event == "opcode" and frame.f_lasti not in _leaving_with(frame.f_code):
+        if event == "opcode" and frame.f_lasti not in _with_exits(frame.f_code):
             if self.left == 0:
                 self.came = True
                 raise KeyboardInterrupt
@@ -70,8 +70,8 @@ class Interrupt:
         return self._step
 
 
-def bytecodes_of(call, under: str = PACKAGE) -> int:
-    """How many there are."""
+def count_bytecodes(call, under: str = PACKAGE) -> int:
+    """Count the bytecodes of the package that a call executes."""
     whole = Interrupt(sys.maxsize, under)
     whole(call)
     return sys.maxsize - whole.left

@@ -17,13 +17,16 @@ import scipy.sparse as sp
 import novikoff as nk
 
 _PACKAGE = Path(nk.__file__).parent
-# Those whose code changes what a model shares with others; the rest only makes new objects of others.
+# Files whose code changes objects that a model shares; the others only build new objects.
 _FILES = {
     str(_PACKAGE / f"{name}.py")
     for name in (
         "system/exclusive",
         "perceptron/model",
+        "perceptron/block_update",
+        "perceptron/accounting",
         "perceptron/one_at_a_time",
+        "perceptron/weight_vectors",
         "perceptron/dict_fast_path",
         "perceptron/learner",
         "perceptron/history",
@@ -48,11 +51,11 @@ _FILES = {
 
 
 @cache
-def _beyond_interrupts(code: CodeType) -> frozenset[int]:
-    """Offsets at which CPython handles no signals and that lead to the release of a lock.
+def _uninterruptible_offsets(code: CodeType) -> frozenset[int]:
+    """Return the offsets before the release of a lock at which CPython handles no signals.
 
-    It handles them after calls, backward jumps and at the start of functions. Between the end of a `try` and the call
-    of `lock.release` in its `finally` there is none of these, and an exception there cannot be.
+    It handles them after calls and backward jumps, and at the start of functions. There is none of these between the
+    end of a `try` and the call of `lock.release` in its `finally`, so no interrupt can occur there.
     """
     found: set[int] = set()
     instructions = list(dis.get_instructions(code))
@@ -69,10 +72,10 @@ def _beyond_interrupts(code: CodeType) -> frozenset[int]:
 
 
 class Interrupter:
-    """Raises KeyboardInterrupt before those bytecodes of the package whose numbers are given; notes where all are."""
+    """Raises KeyboardInterrupt before the bytecodes of the package with given numbers, and records all locations."""
 
     def __init__(self, *at: int) -> None:
-        self.at, self.places, self.raised = set(at), list[tuple[CodeType, int]](), 0
+        self.at, self.locations, self.raised = set(at), list[tuple[CodeType, int]](), 0
 
     def __enter__(self) -> Interrupter:
         self._before = sys.gettrace()
@@ -90,9 +93,9 @@ class Interrupter:
         return self._trace_opcode
 
     def _trace_opcode(self, frame: FrameType, event: str, arg: Any) -> Any:
-        if event == "opcode" and frame.f_lasti not in _beyond_interrupts(frame.f_code):
-            self.places.append((frame.f_code, frame.f_lasti))
-            if len(self.places) in self.at:
+        if event == "opcode" and frame.f_lasti not in _uninterruptible_offsets(frame.f_code):
+            self.locations.append((frame.f_code, frame.f_lasti))
+            if len(self.locations) in self.at:
                 self.raised += 1
                 raise KeyboardInterrupt(f"{frame.f_code.co_qualname} at {frame.f_lasti}, line {frame.f_lineno}")
         return self._trace_opcode
@@ -101,15 +104,18 @@ class Interrupter:
 def interrupted_everywhere(
     make: Callable[[], Any], act: Callable[[Any], Any], every: int = 1
 ) -> Iterator[tuple[str, Any]]:
-    """For every bytecode of `act` an object that was interrupted there, the first time and the last time that it was
-    reached, and where that was; for each third one if `every` is 3, unless NOVIKOFF_EVERY_BYTECODE is set."""
+    """Yield, for every bytecode of `act`, its location and an object that was interrupted there.
+
+    A bytecode is interrupted the first and the last time it is reached. If `every` is 3, only each third one is tried,
+    unless NOVIKOFF_EVERY_BYTECODE is set.
+    """
     every = 1 if "NOVIKOFF_EVERY_BYTECODE" in os.environ else every
-    act(make())  # what is done once for all, such as compiling, has been done
+    act(make())  # do what is done only once, such as compiling
     once = make()
     with Interrupter() as counting:
         act(once)
-    last = {place: number for number, place in enumerate(counting.places, 1)}
-    first = {place: number for number, place in reversed(list(enumerate(counting.places, 1)))}
+    last = {location: number for number, location in enumerate(counting.locations, 1)}
+    first = {location: number for number, location in reversed(list(enumerate(counting.locations, 1)))}
     for step in sorted({*first.values(), *last.values()})[::every]:
         found = make()
         with Interrupter(step) as interrupter:
@@ -125,25 +131,25 @@ def interrupted_everywhere(
 
 
 def _updates_of(history: Any) -> Any:
-    """The updates that a voted perceptron remembers; how wide the arrays are that hold them does not matter."""
+    """Return the updates in a history, without the widths of the arrays that hold them."""
     if history is None:
         return None
     history.compact()
     found: list[Any] = []
-    for chain in history.chains:
+    for sequence in history.sequences:
         found += [
             tuple(np.ravel(piece).tolist())
-            for name in ("slots", "steps", "classes", "examples")
-            for piece in getattr(chain, name)
+            for name in ("row_indices", "steps", "classes", "examples")
+            for piece in getattr(sequence, name)
         ]
-        for block in map(sp.csr_array, chain.blocks):
+        for block in map(sp.csr_array, sequence.blocks):
             block.eliminate_zeros()
             found.append((block.indptr.tolist(), block.indices.tolist(), block.data.tolist()))
     return found
 
 
 def everything(model: nk.Perceptron) -> tuple[Any, ...]:
-    """All that a perceptron has learned, to the last bit; None if that is nothing."""
+    """Return everything that a perceptron has learned, to the last bit; None before the first example."""
     if not hasattr(model, "_model"):
         return (None,)
     snapshot = model._model.snapshot()

@@ -1,4 +1,4 @@
-"""What the tests share: formats of rows, small exact problems, and ways to look at a learner.
+"""Formats of rows, small exact problems, and functions that compare learners.
 
 Problems are made of small integers, so that sums are exact in any order and ties are real ties.
 """
@@ -22,7 +22,7 @@ ORDERS = ("given", "shuffled", "random", "worst")
 
 
 def csr(X, index=np.int32):
-    """A CSR array with indices of this type; the constructor would narrow them to int32."""
+    """Return a CSR array with indices of this dtype; the constructor would convert them to int32."""
     found = sp.csr_array(np.asarray(X, float))
     found.indices, found.indptr = found.indices.astype(index), found.indptr.astype(index)
     return found
@@ -37,7 +37,7 @@ FORMATS = {
 
 
 def dicts(X, *, zeros=True):
-    """Rows as dicts of named features f0, f1, ...; with or without the zeros."""
+    """Return rows as dicts of named features f0, f1, ...; with or without the zeros."""
     return [{f"f{j}": v for j, v in enumerate(row) if zeros or v} for row in np.asarray(X).tolist()]
 
 
@@ -45,7 +45,7 @@ def dicts(X, *, zeros=True):
 
 
 def integers(seed, n, d, n_classes, low=-2, high=2):
-    """Rows of small integers and labels by chance: no half-space gets them right, and ties abound."""
+    """Return rows of small integers and random labels: not separable, and with many ties."""
     rng = np.random.default_rng(seed)
     return rng.integers(low, high + 1, (n, d)).astype(float), rng.integers(0, n_classes, n)
 
@@ -66,14 +66,14 @@ def matrices(n, d, bound=3):
 
 @st.composite
 def streams(draw, labels=(0, 1, 2), max_rows=14):
-    """(X, y) with nothing assumed."""
+    """Draw any (X, y)."""
     n, d = draw(st.integers(1, max_rows)), draw(st.integers(1, 3))
     return draw(matrices(n, d)), np.array(draw(st.lists(st.sampled_from(labels), min_size=n, max_size=n)))
 
 
 @dataclass
 class Separable:
-    """Rows that the weights u get right: u has its intercept first, and one row for each class if they are many."""
+    """Rows that weights u separate: u has its intercept first, and one row per class if there are more than two."""
 
     X: np.ndarray
     y: np.ndarray
@@ -99,7 +99,7 @@ class Separable:
 
     @property
     def margin(self):
-        """That of u, at most the largest."""
+        """The margin of u, a lower bound of the largest margin."""
         u = np.roll(self.u, -int(self.intercept), axis=-1).ravel()
         return float((self.vectors @ u).min() / np.linalg.norm(u))
 
@@ -134,17 +134,17 @@ def separable(draw, max_classes=2, intercept=None):
 
 
 def raw(model):
-    """The weights that learning goes on from, the bias last: one row for each vector."""
+    """Return the raw weights, the bias last: one row for each vector."""
     return np.column_stack([model.raw_coef_, model.raw_intercept_])
 
 
 def account(ledger):
-    """The numbers of a ledger that do not depend on how the rows came."""
+    """Return the numbers of a ledger that do not depend on how the rows came."""
     return [ledger.examples, ledger.mistakes, ledger.updates, ledger.radius, ledger.norm, ledger.step_sum]
 
 
 def assert_same(one, other, X, X_of_other=None, *, rtol=0.0, atol=0.0):
-    """Two models have learned the same: labels, weights, accounts, and answers on X."""
+    """Check that two models have equal labels, weights, ledgers and answers on X."""
 
     def same(a, b):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol)
@@ -157,7 +157,7 @@ def assert_same(one, other, X, X_of_other=None, *, rtol=0.0, atol=0.0):
 
 
 def assert_same_answers(one, other, X, X_of_other):
-    """Averages are quotients, and rounded: where they tie, rounding may answer."""
+    """Compare answers except at ties: averages are rounded quotients, and there rounding may decide."""
     scores = one.decision_function(X)
     np.testing.assert_allclose(other.decision_function(X_of_other), scores, rtol=1e-9, atol=1e-9)
     sure = ~tied(scores) if one.hypothesis == "averaged" else slice(None)
@@ -165,7 +165,7 @@ def assert_same_answers(one, other, X, X_of_other):
 
 
 def tied(scores, within=1e-9):
-    """Which rows have no clear answer."""
+    """Return which rows are tied."""
     if scores.ndim == 1:
         return np.abs(scores) <= within
     second, first = np.sort(scores, axis=1)[:, -2:].T

@@ -1,4 +1,4 @@
-"""Files are replaced whole or not at all, keep their permissions, and errors name the path that the user gave."""
+"""Files are replaced completely or not at all, keep their permissions, and errors name the path that the user gave."""
 
 import errno
 import os
@@ -15,7 +15,9 @@ from click.testing import CliRunner
 import novikoff as nk
 from novikoff.cli import main
 from novikoff.errors import ModelFileError
-from novikoff.system.atomic_files import opened_whole, write_whole
+from novikoff.system import atomic_files
+from novikoff.system.atomic_files import open_atomic, write_atomic
+from tests.support.bytecode_interrupts import Interrupt, count_bytecodes
 
 RUNNER = CliRunner()
 TABLE = "a,b,y\n1,2,yes\n3,1,no\n2,5,yes\n"
@@ -25,13 +27,13 @@ def mode_of(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def write_pieces(path, content):
-    with opened_whole(path) as file:
+def write_in_two_calls(path, content):
+    with open_atomic(path) as file:
         for at in range(0, len(content), 3):
             file.write(content[at : at + 3])
 
 
-@pytest.fixture(params=[write_whole, write_pieces])
+@pytest.fixture(params=[write_atomic, write_in_two_calls])
 def write(request):
     return request.param
 
@@ -54,7 +56,7 @@ def test_the_mode_of_a_file_is_kept(tmp_path, write, umask, mode):
     assert path.read_bytes() == b"new content"
 
 
-def test_a_new_file_has_the_mode_of_any_new_file(tmp_path, write, umask):
+def test_a_new_file_has_the_default_mode(tmp_path, write, umask):
     path = tmp_path / "m"
     write(path, b"new")
     assert mode_of(path) == 0o666 & ~umask
@@ -71,7 +73,7 @@ def test_owner_and_group_are_kept(tmp_path, write):
     assert (found.st_uid, found.st_gid, mode_of(path)) == (12345, 23456, 0o640)
 
 
-def test_a_group_that_cannot_be_kept_gives_nothing_away(tmp_path, write, monkeypatch):
+def test_a_group_that_cannot_be_kept_gets_no_more_rights(tmp_path, write, monkeypatch):
     path = tmp_path / "m"
     path.write_bytes(b"old")
     path.chmod(0o664)
@@ -113,6 +115,37 @@ def test_a_read_only_file_is_not_replaced(tmp_path, write):
     assert os.listdir(tmp_path) == ["m"]
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners here")
+def test_chmod_is_advised_only_to_the_owner(tmp_path, write, monkeypatch):
+    path = tmp_path / "m"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    other = path.stat().st_uid + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    with pytest.raises(PermissionError, match=r"read-only for this user\. Name another file") as caught:
+        write(path, b"new")
+    assert "chmod" not in caught.value.strerror
+
+
+@pytest.mark.skipif(not hasattr(os, "statvfs"), reason="the system does not tell how it is mounted")
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_read_only_mount_is_the_reason(tmp_path, write, monkeypatch, exists):
+    path = tmp_path / "m"
+    if exists:
+        path.write_bytes(b"old")
+        path.chmod(0o444)
+    real, real_access = os.statvfs, os.access
+
+    def read_only(folder):
+        return os.statvfs_result([*real(folder)[:8], os.ST_RDONLY, 255])
+
+    monkeypatch.setattr(os, "statvfs", read_only)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and real_access(path, mode))
+    with pytest.raises(OSError, match=r"no file can be made in its folder .*Read-only file system") as caught:
+        write(path, b"new")
+    assert (caught.value.errno, caught.value.filename) == (errno.EROFS, str(path))
+
+
 def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path, write):
     (tmp_path / "models").mkdir()
     target, link, second = tmp_path / "models" / "m", tmp_path / "latest", tmp_path / "second"
@@ -128,7 +161,7 @@ def test_a_symbolic_link_stays_and_its_file_is_replaced(tmp_path, write):
     assert os.listdir(tmp_path / "models") == ["m"]
 
 
-def test_a_link_to_a_file_that_is_not_there_yet(tmp_path, write):
+def test_a_link_to_a_file_that_does_not_exist_yet(tmp_path, write):
     link = tmp_path / "latest"
     link.symlink_to("m")
     write(link, b"new")
@@ -136,7 +169,7 @@ def test_a_link_to_a_file_that_is_not_there_yet(tmp_path, write):
     assert (tmp_path / "m").read_bytes() == b"new"
 
 
-def test_other_names_of_a_file_keep_the_old_one(tmp_path, write):
+def test_other_hard_links_keep_the_old_file(tmp_path, write):
     path, other = tmp_path / "m", tmp_path / "backup"
     path.write_bytes(b"old")
     other.hardlink_to(path)
@@ -144,7 +177,7 @@ def test_other_names_of_a_file_keep_the_old_one(tmp_path, write):
     assert (path.read_bytes(), other.read_bytes()) == (b"new", b"old")
 
 
-def test_a_name_as_long_as_names_can_be(tmp_path, write):
+def test_a_name_of_the_largest_length(tmp_path, write):
     path = tmp_path / ("m" * 255)
     write(path, b"new")
     assert path.read_bytes() == b"new"
@@ -180,8 +213,8 @@ def test_errors_name_the_path_that_was_given(tmp_path, write, monkeypatch, funct
     assert os.listdir(tmp_path) == ["m"]
 
 
-def test_a_folder_that_cannot_be_read_is_no_error(tmp_path, write, monkeypatch):
-    """Files can be made in it, but it cannot be synced."""
+def test_a_folder_that_cannot_be_read_is_not_an_error(tmp_path, write, monkeypatch):
+    """Files can be created in it, but it cannot be synced."""
     real = os.open
 
     def failing(path, *arguments, **options):
@@ -194,9 +227,9 @@ def test_a_folder_that_cannot_be_read_is_no_error(tmp_path, write, monkeypatch):
     assert (tmp_path / "m").read_bytes() == b"new"
 
 
-def test_what_is_read_back_is_compared(tmp_path, monkeypatch):
+def test_the_content_is_read_back_and_compared(tmp_path, monkeypatch):
     path = tmp_path / "m"
-    write_whole(path, b"old")
+    write_atomic(path, b"old")
     real = os.fsync
 
     def corrupting(handle):
@@ -205,14 +238,14 @@ def test_what_is_read_back_is_compared(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", corrupting)
     with pytest.raises(OSError, match="read back is not what was written") as caught:
-        write_whole(path, b"new content")
+        write_atomic(path, b"new content")
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["m"]
 
 
 def device(folder, name, minor):
-    """A device. Root must not test with those of the system, which a fault would replace."""
+    """Create a device. Tests that run as root must not use those of the system, which a bug would replace."""
     if not os.path.exists(f"/dev/{name}"):
         pytest.skip(f"no /dev/{name} here")
     if os.geteuid() != 0:
@@ -250,12 +283,12 @@ def test_a_named_pipe_is_written_to(tmp_path, write):
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd/1"), reason="no /proc here")
 @pytest.mark.parametrize("is_file", [False, True])
 def test_standard_output_is_written_to(tmp_path, is_file):
-    """Also where it is redirected to a file, which has lines before and after."""
+    """Also if it is redirected to a file that gets lines before and after."""
     path = tmp_path / "stdout"  # a link such as /dev/stdout, which a fault would replace
     path.symlink_to("/proc/self/fd/1")
     code = (
-        "import sys\nfrom pathlib import Path\nfrom novikoff.system.atomic_files import write_whole\n"
-        "print('before', flush=True)\nwrite_whole(Path(sys.argv[1]), b'content\\n')\nprint('after')"
+        "import sys\nfrom pathlib import Path\nfrom novikoff.system.atomic_files import write_atomic\n"
+        "print('before', flush=True)\nwrite_atomic(Path(sys.argv[1]), b'content\\n')\nprint('after')"
     )
     with open(tmp_path / "out", "wb") as out:
         where = out if is_file else subprocess.PIPE
@@ -322,36 +355,36 @@ def test_every_save_names_the_file_on_a_full_disk(tmp_path, model, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == names
 
 
-def spoil_stream(model):
+def corrupt_stream(model):
     model.model.state.raw.coef[0, 0] = np.inf
 
 
-def spoil_moments(model):
+def corrupt_moments(model):
     model.encoding.moments[1][0] = np.nan
 
 
-def spoil_tagger(model):
-    tags = model._knowledge.tags
+def corrupt_tagger(model):
+    tags = model._snapshot.tags
     tags[0] = tags[1]
 
 
-def spoil_passes(model):
-    model._knowledge.chain.passes = -1
+def corrupt_passes(model):
+    model._snapshot.state.passes = -1
 
 
-def spoil_parameters(model):
+def corrupt_parameters(model):
     model.set_params(max_iter=-3)
 
 
 @pytest.mark.parametrize(
     ("kind", "spoil"),
     [
-        ("stream", spoil_stream),
-        ("stream", spoil_moments),
-        ("tagger", spoil_tagger),
-        ("tagger", spoil_passes),
-        *((kind, spoil_parameters) for kind in ("perceptron", "kernel", "kernel regressor", "linear")),
-        ("linear regressor", spoil_parameters),
+        ("stream", corrupt_stream),
+        ("stream", corrupt_moments),
+        ("tagger", corrupt_tagger),
+        ("tagger", corrupt_passes),
+        *((kind, corrupt_parameters) for kind in ("perceptron", "kernel", "kernel regressor", "linear")),
+        ("linear regressor", corrupt_parameters),
     ],
 )
 def test_a_model_that_could_not_be_loaded_replaces_nothing(tmp_path, kind, spoil):
@@ -365,7 +398,7 @@ def test_a_model_that_could_not_be_loaded_replaces_nothing(tmp_path, kind, spoil
     nk.load(path)
 
 
-def test_a_save_that_is_no_path(tmp_path, model):
+def test_save_to_something_that_is_not_a_path(tmp_path, model):
     with pytest.raises(ModelFileError, match="cannot be written: embedded null byte"):
         model.save(str(tmp_path / "m\0.nk"))
 
@@ -435,6 +468,16 @@ def test_commands_name_a_symlink_loop(tmp_path, table, name):
     assert f"{output}: Too many levels of symbolic links" in done.output
 
 
+def test_a_link_into_a_missing_folder_names_that_folder(tmp_path, table):
+    link = tmp_path / "latest"
+    link.symlink_to("models/m.nk")
+    done = run("learn", table, "-o", link)
+    assert done.exit_code == 2
+    assert f"there is no folder {tmp_path.resolve() / 'models'}." in " ".join(done.output.split())
+    plain = run("learn", table, "-o", "nowhere/m.nk")
+    assert "there is no folder nowhere." in plain.output
+
+
 def test_rejects_name_a_full_disk(tmp_path, table):
     full = device(tmp_path, "full", 7)
     table.write_text(f"{TABLE}1,2\n" + "5,6,yes\n")
@@ -444,14 +487,14 @@ def test_rejects_name_a_full_disk(tmp_path, table):
 
 
 @pytest.mark.parametrize("extension", ["parquet", "arrow", "csv", "csv.zst", "csv.gz"])
-def test_ctrl_c_in_convert_leaves_nothing(tmp_path, table, extension, monkeypatch):
-    """At every write: an interrupt within pyarrow leaves its writer in a state in which it cannot be ended."""
+def test_ctrl_c_in_convert_leaves_no_file(tmp_path, table, extension, monkeypatch):
+    """At every write: after an interrupt within pyarrow its writer cannot be closed."""
     from novikoff.data.writing import columnar, outputs
 
     output, names = tmp_path / f"out.{extension}", sorted(os.listdir(tmp_path))
-    real, at = outputs.opened_whole, 0
-    monkeypatch.setattr(outputs, "opened_whole", lambda path: _Interrupting(real(path), at))
-    monkeypatch.setattr(columnar, "_CELLS", 1)
+    real, at = outputs.open_atomic, 0
+    monkeypatch.setattr(outputs, "open_atomic", lambda path: _InterruptingFile(real(path), at))
+    monkeypatch.setattr(columnar, "_MIN_CELLS", 1)
     while True:
         done = run("convert", table, output)
         if done.exit_code == 0:
@@ -463,8 +506,8 @@ def test_ctrl_c_in_convert_leaves_nothing(tmp_path, table, extension, monkeypatc
     assert output.exists()
 
 
-class _Interrupting:
-    """A file one write to which is interrupted, as Ctrl-C does it."""
+class _InterruptingFile:
+    """A file that raises a KeyboardInterrupt at one of its writes."""
 
     def __init__(self, opened, at):
         self.opened, self.left = opened, at
@@ -484,3 +527,14 @@ class _Interrupting:
 
     def __getattr__(self, name):
         return getattr(self.file, name)
+
+
+def test_an_interrupt_at_any_bytecode_leaves_no_file_open(tmp_path, write):
+    """A file that is left to Python to close would be a ResourceWarning, which is an error here."""
+    path, module = tmp_path / "m", atomic_files.__file__
+    path.write_bytes(b"before")
+    n = count_bytecodes(lambda: write(path, b"before"), module)
+    for number in range(n):
+        path.write_bytes(b"before")
+        Interrupt(number, module)(lambda: write(path, b"after"))
+        assert path.read_bytes() in (b"before", b"after"), number

@@ -1,4 +1,4 @@
-"""Small problems of every kind, by seed and for Hypothesis."""
+"""Small problems of every kind, from a random generator and as Hypothesis strategies."""
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -21,7 +21,7 @@ def general_position(rng):
     return X, _half_space(rng, X)
 
 
-def whole_numbers(rng):
+def integers(rng):
     X = rng.integers(-3, 4, (rng.integers(2, 11), rng.integers(1, 4))).astype(float)
     return X, _half_space(rng, X, 0.8)
 
@@ -35,7 +35,7 @@ def flat(rng):
 
 
 def duplicates(rng):
-    X, y = whole_numbers(rng)
+    X, y = integers(rng)
     at = rng.integers(0, len(X), len(X))
     X, y = np.vstack([X, X[at]]), np.concatenate([y, y[at]])
     if rng.random() < 0.3:
@@ -44,7 +44,7 @@ def duplicates(rng):
 
 
 def zero_rows(rng):
-    X, y = whole_numbers(rng)
+    X, y = integers(rng)
     X[rng.integers(len(X))] = 0.0
     return X, y
 
@@ -83,7 +83,7 @@ def on_the_boundary(rng):
 
 KINDS = [
     general_position,
-    whole_numbers,
+    integers,
     flat,
     duplicates,
     zero_rows,
@@ -96,8 +96,8 @@ KINDS = [
 
 
 def badly_scaled(rng, low, high):
-    """Whole numbers, each row and each column times a power of ten: ten powers of ten lie between rows, or hundreds."""
-    X, y = whole_numbers(rng)
+    """Integers times powers of ten from `low` to `high`, one for each row or one for each cell."""
+    X, y = integers(rng)
     powers = rng.integers(low, high + 1, X.shape) if rng.random() < 0.5 else rng.integers(low, high + 1, (len(X), 1))
     return X * 10.0**powers, y
 
@@ -117,7 +117,7 @@ def pushed_to_the_boundary(rng):
 
 @st.composite
 def small(draw, max_rows=8, max_columns=3, bound=3, min_rows=1):
-    """(X, y) of whole numbers with labels -1 and +1, about half of them separable."""
+    """(X, y) of integers with labels -1 and +1, about half of them separable."""
     n, d = draw(st.integers(min_rows, max_rows)), draw(st.integers(1, max_columns))
     X = draw(hnp.arrays(np.float64, (n, d), elements=st.integers(-bound, bound)))
     if draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""Mistake bounds: no run breaks them, and no v makes them smaller than their `lower`."""
+"""Mistake bounds: no run exceeds them, and no v makes them smaller than their `lower`."""
 
 import math
 
@@ -33,7 +33,7 @@ def formula(theorem, Z, v):
 
 
 def best(theorem, Z):
-    """A brute search from a few places: never below the optimum, and above it by little."""
+    """The result of a general minimiser from a few starts: never below the optimum, and slightly above it."""
 
     def bound(v):
         return formula(theorem, Z, v)
@@ -48,7 +48,7 @@ def best(theorem, Z):
 
 
 def longest_run(X, y, intercept, rng, n_orders, n_passes=1):
-    """The most mistakes of the literal perceptron over some orders."""
+    """The most mistakes of the reference perceptron over some random orders."""
     X, most = reference.folded(X, intercept), 0
     for _ in range(n_orders):
         run = reference.start(X.shape[1])
@@ -59,8 +59,8 @@ def longest_run(X, y, intercept, rng, n_orders, n_passes=1):
     return most
 
 
-def greedy_run(X, y, intercept):
-    """Mistakes of the meanest teacher of one pass: the row that is most wrong comes next."""
+def adversarial_run(X, y, intercept):
+    """Mistakes of one pass in an adversarial order: the row with the smallest margin comes next."""
     Z, mistakes = list(vectors(X, y, intercept)), 0
     w = np.zeros(len(Z[0]))
     while Z:
@@ -71,15 +71,15 @@ def greedy_run(X, y, intercept):
     return mistakes
 
 
-# -- true
+# -- the bounds hold
 
 
 @given(stream=streams(labels=(-1, 1)), intercept=st.booleans(), seed=st.integers(0, 99))
-def test_no_run_makes_more(stream, intercept, seed):
+def test_no_run_makes_more_mistakes(stream, intercept, seed):
     X, y = stream
     bound = mistake_bound(X, y, fit_intercept=intercept, positive=1 if 1 in y else None)
     y = y if 1 in y else -y
-    most = max(longest_run(X, y, intercept, np.random.default_rng(seed), 20), greedy_run(X, y, intercept))
+    most = max(longest_run(X, y, intercept, np.random.default_rng(seed), 20), adversarial_run(X, y, intercept))
     assert most <= bound.mistakes <= len(X)
     for candidate in bound.candidates.values():
         assert most <= candidate.mistakes
@@ -87,7 +87,7 @@ def test_no_run_makes_more(stream, intercept, seed):
 
 
 @given(problem=separable(), seed=st.integers(0, 99))
-def test_no_run_makes_more_over_many_passes(problem, seed):
+def test_no_run_makes_more_mistakes_over_many_passes(problem, seed):
     bound = mistake_bound(problem.X, problem.y, fit_intercept=problem.intercept)
     novikoff = bound.candidates["novikoff"]
     assert novikoff.passes == "any"
@@ -98,13 +98,13 @@ def test_no_run_makes_more_over_many_passes(problem, seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_no_run_makes_more_on_larger_data(seed):
+def test_no_run_makes_more_mistakes_on_larger_data(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(-3, 4, (60, 3)).astype(float)
     X[40:] = X[rng.integers(0, 40, 20)]  # duplicates, some with the other label
     y = np.where(X @ rng.normal(size=3) + rng.normal(size=60) * (seed % 4) > 0, 1, -1)
     bound = mistake_bound(X, y, positive=1) if 1 in y else mistake_bound(X, y)
-    assert max(longest_run(X, y, True, rng, 40), greedy_run(X, y, True)) <= bound.mistakes
+    assert max(longest_run(X, y, True, rng, 40), adversarial_run(X, y, True)) <= bound.mistakes
 
 
 def test_a_run_that_reaches_the_bound():
@@ -128,7 +128,7 @@ def inseparable(seed, n=40, d=3, noise=0.7):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("theorem", THEOREMS)
 @pytest.mark.parametrize("noise", [0.0, 0.3, 2.0])
-def test_brute_search_finds_nothing_better(theorem, noise, intercept):
+def test_a_general_minimiser_finds_nothing_better(theorem, noise, intercept):
     for seed in range(3):
         X, y = inseparable(seed, d=2, noise=noise)
         found = mistake_bound(X, y, fit_intercept=intercept).candidates[theorem]
@@ -138,7 +138,7 @@ def test_brute_search_finds_nothing_better(theorem, noise, intercept):
 
 
 @given(stream=streams(labels=(-1, 1)), intercept=st.booleans())
-def test_gap(stream, intercept):
+def test_the_gap_is_within_the_tolerance(stream, intercept):
     X, y = stream
     for name, found in mistake_bound(X, y, fit_intercept=intercept).candidates.items():
         assert 0 < found.lower <= found.value
@@ -154,12 +154,12 @@ def test_hinge_is_never_above_the_others(stream, intercept):
 
 @given(stream=streams(labels=(-1, 1)), seed=st.integers(0, 99), theorem=st.sampled_from(THEOREMS))
 def test_weak_duality(stream, seed, theorem):
-    """What any dual weights prove is below what any v proves: the formulas of `lower`, against those of `value`."""
-    from novikoff.theory.hinge_bounds import FreundSchapire, Hinge
+    """The lower bound of any dual weights is below the bound of any v: formulas of `lower` against those of `value`."""
+    from novikoff.theory.hinge_bounds import FreundSchapireBound, HingeBound
 
     Z, rng = vectors(*stream), np.random.default_rng(seed)
     R = math.sqrt((Z**2).sum(axis=1).max())
-    shape = FreundSchapire() if theorem == "freund-schapire" else Hinge()
+    shape = FreundSchapireBound() if theorem == "freund-schapire" else HingeBound()
     for _ in range(20):
         alpha = rng.random(len(Z)) * rng.integers(0, 2, len(Z))
         v = rng.normal(size=Z.shape[1]) * 10.0 ** rng.integers(-3, 2)
@@ -183,7 +183,7 @@ def test_the_value_is_what_the_formula_says_of_u(seed):
 
 
 def test_novikoff_is_the_best_of_all_where_rows_are_many():
-    """Each point a hundred times: no v with a loss is worth it, and h = 0 is the optimum of all three."""
+    """Each point a hundred times: any loss costs too much, and h = 0 is the optimum of all three."""
     X, y = np.repeat([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0]], 100, axis=0), np.repeat([1, 1, -1], 100)
     bound = mistake_bound(X, y)
     assert bound.theorem == "novikoff"
@@ -192,7 +192,7 @@ def test_novikoff_is_the_best_of_all_where_rows_are_many():
     assert bound.candidates["hinge"].gap < 1e-6
 
 
-# -- the same data in other clothes
+# -- the same data in other formats, scales and orders
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -217,7 +217,7 @@ def test_scale_of_the_points_does_not_matter(scale, noise):
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("noise", [0.0, 0.7])
-def test_wild_scales(seed, noise):
+def test_columns_of_different_scales(seed, noise):
     X, y = inseparable(seed, d=6, noise=noise)
     X = X * 10.0 ** np.array([-8, -4, 0, 2, 5, 8])
     bound = mistake_bound(X, y)
@@ -264,7 +264,7 @@ def test_many_rows_and_columns():
     assert all(found.gap <= 2e-6 * found.value for found in bound.candidates.values())
 
 
-# -- corners
+# -- special cases
 
 
 def test_xor():
@@ -300,7 +300,7 @@ def test_all_rows_are_of_one_class():
     assert mistake_bound(X, ["x"] * len(X)).candidates["novikoff"].mistakes >= 1
 
 
-def test_certificates_are_taken_as_given():
+def test_a_given_certificate_is_used():
     X, y = inseparable(7, noise=0.0)
     for certificate in (certify(X, y), certify(X, y, positive=1), certify(X, y, positive=-1)):
         found = mistake_bound(X, y, certificate=certificate).candidates["novikoff"]
@@ -311,7 +311,7 @@ def test_certificates_are_taken_as_given():
     assert mistake_bound(X, y, positive=2, certificate=verdicts).value == mistake_bound(X, y, positive=2).value
 
 
-def test_certificates_of_something_else():
+def test_certificates_of_other_data_are_refused():
     X, y = inseparable(7, noise=0.0)
     for other in (
         certify(X[1:], y[1:]),
@@ -352,7 +352,7 @@ def test_three_classes_one_against_the_rest():
     assert "novikoff" not in mistake_bound(X, y, positive="b").candidates
 
 
-def test_data_are_left_alone():
+def test_data_are_not_changed():
     X, y = inseparable(0)
     before = X.copy()
     X.flags.writeable = False
@@ -360,7 +360,7 @@ def test_data_are_left_alone():
     assert (before == X).all()
 
 
-def test_looks():
+def test_repr():
     X, y = inseparable(0)
     bound = mistake_bound(X, y)
     assert f"at most {bound.mistakes} in one pass over 40 rows" in repr(bound)

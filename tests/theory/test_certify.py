@@ -1,4 +1,4 @@
-"""certify: its verdicts are right, its numbers are proved, and it says both clearly."""
+"""certify: its verdicts are right, its numbers are proved, and its repr shows both."""
 
 import math
 from fractions import Fraction
@@ -154,15 +154,15 @@ def test_agrees_with_exact_linear_programming(kind, intercept):
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_agrees_with_scipy(intercept):
-    """Whole numbers up to 3: no optimum is near the tolerance of HiGHS."""
+    """Integers up to 3: no optimum is near the tolerance of HiGHS."""
     for seed in range(150):
-        X, y = problems.whole_numbers(np.random.default_rng(seed))
+        X, y = problems.integers(np.random.default_rng(seed))
         truth = oracle.separable_by_scipy(points(X, y, intercept))
         assert bool(nk.certify(X, y, fit_intercept=intercept)) == truth
 
 
 @given(problem=problems.small(), intercept=st.booleans(), method=methods)
-def test_right_on_whole_numbers(problem, intercept, method):
+def test_right_on_integers(problem, intercept, method):
     X, y = problem
     c = nk.certify(X, y, fit_intercept=intercept, method=method)
     assert_right(c, X, y)
@@ -198,8 +198,8 @@ def test_a_coarse_tolerance_is_still_proved():
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02])
-def test_more_rows_than_join_in_a_round(noise):
-    """Several rounds of the working set. The rows near the boundary decide, and there are many."""
+def test_several_rounds_of_the_working_set(noise):
+    """Many rows near the boundary, which decide, join the working set in several rounds."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((6000, 6))
     score = X @ np.arange(1, 7) + 0.5
@@ -231,7 +231,7 @@ def witness_sum(c, X, y):
 
 @given(problem=problems.small(min_rows=3), intercept=st.booleans(), method=methods)
 def test_the_witness(problem, intercept, method):
-    """At most d + 1 different rows, positive whole multipliers without a common factor, and they cancel exactly."""
+    """At most d + 1 different rows, positive integer multipliers without a common factor, and they cancel exactly."""
     X, y = problem
     c = nk.certify(X, y, fit_intercept=intercept, method=method)
     assume(not c)
@@ -254,20 +254,20 @@ def test_every_half_space_errs_on_a_row_of_the_witness(problem, intercept, seed)
 
 
 @given(problem=problems.small(min_rows=3), intercept=st.booleans())
-def test_no_row_of_the_witness_can_be_spared(problem, intercept):
+def test_every_row_of_the_witness_is_needed(problem, intercept):
     X, y = problem
     c = nk.certify(X, y, fit_intercept=intercept)
     assume(not c and len(c.rows) > 1)
     Z = points(X, y, intercept)
-    for spared in c.rows:
-        assert oracle.separable([Z[row] for row in c.rows if row != spared])
+    for left_out in c.rows:
+        assert oracle.separable([Z[row] for row in c.rows if row != left_out])
 
 
-def test_witnesses_at_a_glance():
+def test_witnesses_of_one_or_two_rows():
     assert nk.certify([[1.0], [0.0]], [1, -1], fit_intercept=False).rows.tolist() == [1]
-    twins = nk.certify([[1.0, 2.0], [5.0, 5.0], [1.0, 2.0]], [1, 1, -1])
-    assert twins.rows.tolist() == [0, 2]
-    assert twins.multipliers == (1, 1)
+    identical = nk.certify([[1.0, 2.0], [5.0, 5.0], [1.0, 2.0]], [1, 1, -1])
+    assert identical.rows.tolist() == [0, 2]
+    assert identical.multipliers == (1, 1)
 
 
 # -- theorems
@@ -310,12 +310,12 @@ def test_no_hyperplane_has_a_larger_margin(problem, intercept, seed):
 
 
 @given(problem=problems.small())
-def test_an_intercept_only_helps(problem):
+def test_an_intercept_never_hurts(problem):
     X, y = problem
     assert nk.certify(X, y) or not nk.certify(X, y, fit_intercept=False)
 
 
-# -- the same rows in other clothes
+# -- the same rows in other formats and orders
 
 
 @given(problem=problems.small(), intercept=st.booleans(), form=st.sampled_from([*FORMATS, "DataFrame", "list", "int8"]))
@@ -363,7 +363,7 @@ def test_long_sparse_rows(intercept):
     assert bool(c) == (not zeros.any() if not intercept else len(set(y[zeros])) < 2)
 
 
-def test_float32_is_taken_at_its_word():
+def test_float32_is_not_rounded_again():
     X = np.array([[0.1, 0.2], [0.3, 0.1]], np.float32)
     c = nk.certify(X, [0, 1])
     c.verify(X, [0, 1])
@@ -418,7 +418,7 @@ def test_labels(labels):
         c.verify(CORNERS, y[::-1])
 
 
-def test_inputs_are_left_alone():
+def test_inputs_are_not_changed():
     X, y = CORNERS.copy(), np.array(AND)
     X.setflags(write=False)
     nk.certify(X, y).verify(X, y)
@@ -441,13 +441,13 @@ def test_bad_scales(powers, intercept):
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-162, 1e-150, 1e-20, 1e20, 1e130, 1e140])
 def test_one_bad_scale(scale):
     for seed in range(30):
-        X, y = problems.whole_numbers(np.random.default_rng(seed))
+        X, y = problems.integers(np.random.default_rng(seed))
         for intercept in (True, False):
             assert_right(nk.certify(X * scale, y, fit_intercept=intercept), X * scale, y)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
-def test_at_the_rounding_level(intercept):
+def test_margins_smaller_than_rounding(intercept):
     """Rows pushed to within 1e-18 of a hyperplane: doubles cannot tell, and the verdict is right."""
     verdicts = []
     for seed in range(80):
@@ -467,7 +467,7 @@ def test_one_unit_in_the_last_place_decides(off):
     assert_right(c, X, np.array([0, 0, 1]))
 
 
-def test_a_bound_beyond_doubles():
+def test_a_huge_mistake_bound():
     c = nk.certify([[1e-200], [-1e-200]], [1, -1])
     assert c.margin == 1e-200
     c.verify([[1e-200], [-1e-200]], [1, -1])
@@ -476,8 +476,8 @@ def test_a_bound_beyond_doubles():
     assert "margin" in c._repr_html_()
 
 
-def test_a_margin_below_all_doubles():
-    """2/3 of the smallest one: separable, and no double says by how much. A clear error is right too."""
+def test_a_margin_below_the_smallest_double():
+    """The margin is 2/3 of the smallest double: separable. A clear error is acceptable too."""
     X = [[5e-324, 1.0], [0.0, 2.0]]
     try:
         c = nk.certify(X, [1, -1], fit_intercept=False)
@@ -488,10 +488,10 @@ def test_a_margin_below_all_doubles():
     assert repr(c)
 
 
-# -- how it looks
+# -- bool and repr
 
 
-def test_truth_and_looks_of_separable():
+def test_bool_and_repr_of_separable():
     c = nk.certify(CORNERS, OR)
     assert c
     text = repr(c)
@@ -509,7 +509,7 @@ def test_truth_and_looks_of_separable():
     assert (c.n_rows, c.n_features) == (4, 2)
 
 
-def test_truth_and_looks_of_inseparable():
+def test_bool_and_repr_of_inseparable():
     c = nk.certify(CORNERS, np.array(["<b>", "&", "&", "<b>"]))
     assert not c
     assert repr(c).startswith("Inseparable: <b> against &")
@@ -527,7 +527,7 @@ def test_long_lists_are_cut_short():
 
 
 @given(problem=problems.small(), intercept=st.booleans())
-def test_every_certificate_can_be_shown(problem, intercept):
+def test_every_certificate_has_a_repr(problem, intercept):
     c = nk.certify(*problem, fit_intercept=intercept)
     assert len(repr(c).splitlines()) in (4, 5)
     assert c._repr_html_().count("<tr>") == len(repr(c).splitlines()) - 1
@@ -600,8 +600,8 @@ def test_verdicts_are_a_mapping():
     verdicts.verify(LINE, LINE_LABELS)
 
 
-def test_verdicts_speak_of_the_whole_data():
-    """Row numbers are those of X, and a pair does not care where the others are."""
+def test_verdicts_number_rows_of_the_whole_data():
+    """Row numbers are those of X, and rows of other classes do not matter to a pair."""
     verdicts = nk.certify(LINE, LINE_LABELS)
     pair = verdicts["b", "c"]
     assert sorted(pair.support.tolist()) == [1, 2]
@@ -629,7 +629,7 @@ def test_every_pair_may_be_separable_while_no_class_is():
     assert corners
 
 
-def test_looks_of_verdicts():
+def test_repr_of_verdicts():
     verdicts = nk.certify(LINE, LINE_LABELS)
     lines = repr(verdicts).splitlines()
     assert lines[0] == "Verdicts"
@@ -651,7 +651,7 @@ def test_positive_asks_one_question():
 
 
 @given(seed=st.integers(0, 999), sparse=st.booleans())
-def test_verdicts_are_those_of_the_parts(seed, sparse):
+def test_verdicts_agree_with_single_questions(seed, sparse):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (9, 2)).astype(float), rng.integers(0, 3, 9)
     assume(len(set(y)) == 3)

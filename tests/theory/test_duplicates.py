@@ -1,5 +1,4 @@
-"""Sparse rows with a column more than once mean the sum of these entries, in the order in which they are stored: to the
-search and to the checker alike."""
+"""Sparse entries stored twice are summed in the same order by search and checkers."""
 
 from fractions import Fraction
 
@@ -10,7 +9,8 @@ import scipy.sparse as sp
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.rows import Rows
-from novikoff.theory import checker
+from novikoff.theory.checkers.rows import canonicalize_rows
+from novikoff.theory.checkers.separator import check_separator
 
 VALUES = [1.0, -1.0, 0.1, 1 / 3, 1e19, -1e19, 1e-19, 0.0, -0.0, 5e-324, -5e-324, 2.0**-1022]
 
@@ -24,8 +24,8 @@ def matrix(entries, n_features, dtype=np.float64, index=np.int32):
     return sp.csr_array((np.array(values, dtype), np.array(columns, index), ends.astype(index)), shape=shape)
 
 
-def meaning(entries, n_features, dtype=np.float64):
-    """Cell by cell, one entry after the other."""
+def sum_entries(entries, n_features, dtype=np.float64):
+    """A dense array to which one entry after the other is added."""
     found = np.zeros((len(entries), n_features), dtype)
     for row, pairs in enumerate(entries):
         for column, value in pairs:
@@ -33,7 +33,7 @@ def meaning(entries, n_features, dtype=np.float64):
     return found
 
 
-def drawn(rng, n_rows, n_features, most):
+def random_entries(rng, n_rows, n_features, most):
     return [
         [(int(rng.integers(n_features)), float(rng.choice(VALUES))) for _ in range(rng.integers(most + 1))]
         for _ in range(n_rows)
@@ -42,16 +42,16 @@ def drawn(rng, n_rows, n_features, most):
 
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_one_meaning(seed, dtype):
+def test_search_and_checker_read_the_same_sums(seed, dtype):
     """Rows of up to 60 entries: SciPy sorts those of more than 16 in another order."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 6))
-    entries = drawn(rng, int(rng.integers(1, 6)), d, 60)
+    entries = random_entries(rng, int(rng.integers(1, 6)), d, 60)
     X = matrix(entries, d, dtype, rng.choice([np.int32, np.int64]))
     before = X.copy()
-    expected = meaning(entries, d, dtype)
+    expected = sum_entries(entries, d, dtype)
     for given in (X, X.tocsc(), X.tocoo()):
-        for found in (Rows.of(given).matrix, checker.plain(given)):
+        for found in (Rows.of(given).matrix, canonicalize_rows(given)):
             assert found.dtype == dtype
             assert sp.csr_array(found).nnz == len({(i, j) for i, row in enumerate(entries) for j, _ in row})
             assert np.array_equal(found.toarray(), expected)
@@ -59,15 +59,15 @@ def test_one_meaning(seed, dtype):
         assert np.array_equal(getattr(X, name), getattr(before, name))
 
 
-def test_flags_that_are_out_of_date():
+def test_outdated_flags_of_scipy_are_ignored():
     X = matrix([[(0, 1.0), (1, 2.0)]], 2)
     assert X.has_canonical_format
     X.indices[1] = 0
-    assert checker.plain(X).toarray().tolist() == [[3.0, 0.0]]
+    assert canonicalize_rows(X).toarray().tolist() == [[3.0, 0.0]]
 
 
 @pytest.mark.parametrize("change", [("indices", 5), ("indices", -1), ("indptr", 7), ("indptr", -7)])
-def test_matrices_that_are_corrupt(change):
+def test_corrupt_matrices_are_refused(change):
     X, y = matrix([[(0, 1.0)], [(0, -1.0), (1, 2.0)]], 2), [1, 0]
     certificate = nk.certify(X, y)
     name, value = change
@@ -77,20 +77,20 @@ def test_matrices_that_are_corrupt(change):
         with pytest.raises(DataError, match="corrupt CSR"):
             proof.verify(X, y)
     with pytest.raises(CertificateError, match="corrupt CSR"):
-        checker.plain(X)
+        canonicalize_rows(X)
 
 
-def test_complex_numbers():
+def test_complex_numbers_are_refused():
     certificate = nk.certify([[1.0], [-1.0]], [1, 0])
     for X in (np.array([[1.0 + 3j], [-1.0]]), sp.csr_array(np.array([[1.0 + 3j], [-1.0]]))):
         with pytest.raises(CertificateError, match="complex"):
-            checker.plain(X)
+            canonicalize_rows(X)
         with pytest.raises((CertificateError, DataError), match=r"[Cc]omplex"):
             certificate.verify(X, [1, 0])
 
 
-def test_numbers_that_no_double_is_equal_to():
-    """2^53 + 1 rounds to 2^53, of which the certificate speaks."""
+def test_integers_between_doubles_are_refused():
+    """2^53 + 1 rounds to 2^53, which is what the certificate is about."""
     certificate = nk.certify([[2.0**53], [-1.0]], [1, 0])
     bound = nk.mistake_bound([[2.0**53], [-1.0]], [1, 0])
     for X in (np.array([[2**53 + 1], [-1]]), sp.csr_array(np.array([[2**53 + 1], [-1]]))):
@@ -106,8 +106,8 @@ def test_terms_that_cancel_do_not_hide_a_row_on_the_wrong_side():
     weights = np.array([1.0, 1.0])
     assert float((X @ weights)[0]) > 0.0
     with pytest.raises(CertificateError, match="Row 0 is not on its side"):
-        checker.check_separator(checker.plain(X), np.array([1]), weights, 0.0, 1.0, 0.0)
-    checker.check_separator(checker.plain(X), np.array([-1]), weights, 0.0, 1.0, 0.0)
+        check_separator(canonicalize_rows(X), np.array([1]), weights, 0.0, 1.0, 0.0)
+    check_separator(canonicalize_rows(X), np.array([-1]), weights, 0.0, 1.0, 0.0)
 
 
 def test_a_forged_separator_is_refused():
@@ -132,13 +132,13 @@ def test_a_forged_separator_is_refused():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_certify_says_is_true_of_the_sums(seed):
+def test_certificates_are_true_of_the_sums(seed):
     rng = np.random.default_rng(seed)
     for _ in range(5):
         d = int(rng.integers(1, 4))
-        entries = drawn(rng, int(rng.integers(2, 9)), d, int(rng.choice([4, 30])))
+        entries = random_entries(rng, int(rng.integers(2, 9)), d, int(rng.choice([4, 30])))
         X, y, intercept = matrix(entries, d), rng.choice([-1, 1], len(entries)), bool(rng.integers(2))
-        dense = meaning(entries, d)
+        dense = sum_entries(entries, d)
         certificate = nk.certify(X, y, fit_intercept=intercept)
         bound = nk.mistake_bound(X, y, fit_intercept=intercept)
         for form in (X, X.tocsc(), dense):

@@ -1,4 +1,4 @@
-"""certify with a kernel: its verdicts are right, its numbers are proved, and it says what is and is not."""
+"""certify with a kernel: verdicts are right, claims are proved, and bad input is refused."""
 
 import math
 from dataclasses import replace
@@ -77,15 +77,15 @@ def assert_right(certificate, K, signs, X, y):
     st.sampled_from([0.5, 1.0, 0.1]),
     st.sampled_from(["hull", "lp"]),
 )
-def test_polynomials_of_whole_numbers_are_decided_exactly(X, y, degree, coef0, scale, method):
+def test_polynomial_kernels_are_decided_exactly(X, y, degree, coef0, scale, method):
     y = np.array([*y, 0, 1])
-    X = X * scale  # 0.1 is no short binary number: the kernel's values are not doubles
+    X = X * scale  # 0.1 has many binary digits: the values of the kernel are not doubles
     c = nk.certify(X, y, kernel="poly", degree=degree, gamma=1, coef0=coef0, method=method)
     assert_right(c, polynomial(X, degree, 1, coef0), 2 * y - 1, X, y)
 
 
 def test_xor():
-    """(1 + <x, z>)^2 has the feature x1 x2: the exclusive or is no longer hard."""
+    """(1 + <x, z>)^2 has the feature x1 x2, which separates XOR."""
     assert not nk.certify(CORNERS, XOR)
     c = nk.certify(CORNERS, XOR, kernel="poly", degree=2, gamma=1)
     assert isinstance(c, nk.Separable)
@@ -106,7 +106,7 @@ def test_xor():
         {"kernel": "poly", "degree": 6, "gamma": 1.0},
     ],
 )
-def test_what_no_line_separates_a_kernel_does(data, given):
+def test_kernels_separate_what_no_line_does(data, given):
     X, y = data
     assert not nk.certify(X, y)
     c = nk.certify(X, y, **given)
@@ -115,10 +115,10 @@ def test_what_no_line_separates_a_kernel_does(data, given):
     clf = nk.KernelPerceptron(**given, max_iter=20000).fit(X, y)
     assert clf.converged_
     assert clf.ledger_.mistakes <= c.mistake_bound
-    K = clf._model.learner.potential.block(*[_points(X)] * 2)
+    K = clf._model.learner.kernel.block(*[_points(X)] * 2)
     machine = SVC(kernel="precomputed", C=1e10, tol=1e-9).fit(K, y)  # a hard margin, by quadratic programming
     a, at = machine.dual_coef_[0], machine.support_
-    scores = (2 * y - 1) * (K[:, at] @ a)  # without the machine's intercept, which has no price
+    scores = (2 * y - 1) * (K[:, at] @ a)  # without the intercept of the SVM, which is not penalised
     assert scores.min() / math.sqrt(a @ K[np.ix_(at, at)] @ a) <= c.margin_upper * (1 + 1e-6)
     np.testing.assert_array_equal(c.scores(X, X) > 0, y == 1)
 
@@ -132,7 +132,7 @@ def _points(X):
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_a_linear_kernel_is_no_kernel(intercept, form):
+def test_a_linear_kernel_agrees_with_no_kernel(intercept, form):
     for seed in range(20):
         X, y = strategies.integers(seed, 9, 3, 2)
         plain = nk.certify(X, y, fit_intercept=intercept)
@@ -175,9 +175,9 @@ def test_objects_and_matrices():
     found.verify(twice, [*y, 1])
 
 
-def test_rows_that_settle_it():
-    twins = nk.certify([[0.1, 0.2], [3.0, 1.0], [0.1, 0.2]], [0, 1, 1], kernel="rbf", gamma=1.0)
-    assert twins.rows.tolist() == [0, 2]
+def test_witnesses_of_one_or_two_rows():
+    equal = nk.certify([[0.1, 0.2], [3.0, 1.0], [0.1, 0.2]], [0, 1, 1], kernel="rbf", gamma=1.0)
+    assert equal.rows.tolist() == [0, 2]
     opposite = nk.certify([[1.0], [-1.0]], [0, 1], kernel="poly", degree=2, gamma=1, coef0=0)
     assert opposite.rows.tolist() == [0, 1]  # x^2 cannot tell them apart
     zero = nk.certify([[0.0], [1.0]], [0, 1], kernel="linear")
@@ -192,12 +192,12 @@ def test_thin_margins_are_decided_exactly():
         nk.certify(X, [0, 1], kernel="rbf", gamma=1.0)
 
 
-def test_false_claims_are_found_out():
+def test_false_claims_are_refused():
     X, y = CIRCLES
     c = nk.certify(X, y, kernel="poly", degree=2, gamma=1)
     flipped = y.copy()
     flipped[c.support[0]] ^= 1
-    lies = [
+    forgeries = [
         replace(c, margin_lower=c.margin_lower * 1.01),
         replace(c, margin_upper=c.margin_upper * 0.99),
         replace(c, radius=c.radius * 0.999),
@@ -206,22 +206,22 @@ def test_false_claims_are_found_out():
         replace(c, multipliers=-c.multipliers),
         replace(c, margin_lower=0.0),
     ]
-    for lie in lies:
+    for forged in forgeries:
         with pytest.raises(CertificateError):
-            lie.verify(X, y)
+            forged.verify(X, y)
     with pytest.raises(CertificateError):
         c.verify(X, flipped)
-    with pytest.raises(CertificateError, match="speaks of 120 rows with 2 features"):
+    with pytest.raises(CertificateError, match="is about 120 rows with 2 features"):
         c.verify(X[:, :1], y)
     inseparable = nk.certify(MOONS[0], MOONS[1], kernel="poly", degree=2, gamma=1)
     assert not inseparable
     wrong = replace(inseparable, multipliers=(*inseparable.multipliers[:-1], inseparable.multipliers[-1] + 1))
-    for lie in (wrong, replace(inseparable, rows=inseparable.rows[::-1])):
+    for forged in (wrong, replace(inseparable, rows=inseparable.rows[::-1])):
         with pytest.raises(CertificateError, match="do not cancel"):
-            lie.verify(*MOONS)
+            forged.verify(*MOONS)
 
 
-def test_what_it_refuses():
+def test_bad_input():
     with pytest.raises(RuleError, match="'sigmoid' with these parameters is no inner product"):
         nk.certify(CORNERS, XOR, kernel="sigmoid")
     with pytest.raises(RuleError, match="Unknown kernel 'cosine'"):
@@ -247,10 +247,63 @@ def test_a_bound_in_feature_space_is_no_bound_for_lines():
             nk.mistake_bound(CORNERS, XOR, certificate=c, fit_intercept=intercept)
 
 
-def test_the_reference_agrees():
-    """The kernel of the certificate is that of the literal perceptron."""
+def test_the_reference_kernel_agrees():
+    """The kernel of the certificate is that of the reference implementation."""
     c = nk.certify(CORNERS, XOR, kernel="rbf", gamma=0.5)
     K = kernel_reference.rbf(0.5)
     f = [sum(a * K(x, z) for a, z in zip(c.separator, CORNERS.tolist(), strict=True)) for x in CORNERS.tolist()]
     assert min((2 * XOR - 1) * f) == pytest.approx(c.margin)
     assert "in the feature space of exp(-0.5 |x - z|^2)" in repr(c)
+
+
+@pytest.mark.parametrize(("near", "far"), [(1e-161, 3e-161), (2e-161, 3e-161), (2.3e-161, 3.7e-161), (5e-324, 3e-320)])
+def test_subnormal_kernel_values(near, far):
+    """Values below 2^-1022 have few digits: the margin is that of the rows themselves, not of what is left of K."""
+    X, y = [[near], [-far]], [1, 0]
+    certificate = nk.certify(X, y, kernel="linear", fit_intercept=False)
+    assert certificate.margin_lower == certificate.margin_upper == near
+    certificate.verify(X, y)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_kernel_values_near_the_smallest_double(degree, fit_intercept):
+    """Rows with |x|^(2 degree) near 2^-1074, the smallest double."""
+    rng = np.random.default_rng(degree)
+    for _ in range(15):
+        n, d = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+        X = rng.standard_normal((n, d)) * 2.0 ** (rng.integers(-560, -500) // degree)
+        if rng.random() < 0.3:
+            X[0] *= 2.0**300
+        y = rng.choice([-1, 1], n)
+        y[:2] = 1, -1
+        found = nk.certify(X, y, kernel="poly", degree=degree, gamma=1.0, coef0=0.0, fit_intercept=fit_intercept)
+        K = [[value + fit_intercept for value in row] for row in polynomial(X, degree, coef0=0)]
+        assert_right(found, K, y, X, y)
+
+
+def test_a_polynomial_whose_gamma_lifts_what_has_underflowed():
+    X, y = np.array([[1e-162], [-3e-162], [2e-162]]), np.array([1, -1, 1])
+    for gamma in (1e200, 1e300, 1.7e308):
+        found = nk.certify(X, y, kernel="poly", degree=1, gamma=gamma, coef0=0.0, fit_intercept=False)
+        assert_right(found, polynomial(X, 1, gamma, 0), y, X, y)
+
+
+ILL_CONDITIONED = {
+    "far from 0": ([[1e9], [1e9 + 1000], [-1e9]], "rbf", 1e6),
+    "near 300": ([[300.0], [301.0], [299.0]], "rbf", 1 + 1e-9),
+    "rows that nearly coincide": ([[0.0], [1e-9], [1.0]], "laplacian", 1 + 1e-4),
+    "rows that nearly coincide, twice": ([[0.0], [1e-9], [1.0], [1 + 1e-9], [2.0]], "laplacian", 1 + 1e-5),
+}
+
+
+@pytest.mark.parametrize("case", ILL_CONDITIONED)
+def test_length_of_a_kernel_separator(case):
+    """Neither rows far from 0 nor weights that nearly cancel hide a separator that is not of length 1."""
+    X, kernel, factor = ILL_CONDITIONED[case]
+    y = [0, 1, 0, 1, 0][: len(X)]
+    certificate = nk.certify(X, y, kernel=kernel, gamma=1.0)
+    certificate.verify(X, y)
+    for forged in (factor, 1 / factor):
+        with pytest.raises(CertificateError, match="length"):
+            replace(certificate, separator=certificate.separator * forged).verify(X, y)

@@ -1,7 +1,7 @@
 """Every published field of every proof is checked: a false value in any of them is refused.
 
 FORGERIES has an entry for each field of each class, or UNCHECKED says why there is none. A new field has neither, and
-fails `test_every_field_is_here`.
+fails `test_every_field_has_a_forgery`.
 """
 
 import dataclasses
@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import novikoff as nk
-from novikoff.errors import CertificateError
-from novikoff.kernel_methods.kernels import Potential, UsersPotential
+from novikoff.errors import CertificateError, DataError
+from novikoff.kernel_methods.kernels import CustomKernel, Kernel
 from novikoff.theory.bounds import MistakeBound
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question, Separable
 from novikoff.theory.fewest_errors import FewestErrors
@@ -29,12 +30,15 @@ MIXED = SPLIT.copy()
 MIXED[:3] = ["no", "yes", "no"]
 MIXED = np.where(np.arange(24) % 5 == 0, np.where(MIXED == "yes", "no", "yes"), MIXED)
 PARITY = np.where((X[:, 0] + X[:, 1]) % 2 == 0, "yes", "no")
-THIN, MIDDLE = np.array([[0.1, 0.3], [0.2, 0.6], [0.30000000000000004, 0.9]]), [0, 1, 0]  # all but on one line
+NEARLY_COLLINEAR, MIDDLE_ROW = (
+    np.array([[0.1, 0.3], [0.2, 0.6], [0.30000000000000004, 0.9]]),
+    [0, 1, 0],
+)  # all but on one line
 ONES = np.abs(X) + 1.0
 CORNERS = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
 
-def shared(A, B):
+def cubic_kernel(A, B):
     return (A @ B.T + 1.0) ** 3
 
 
@@ -42,18 +46,18 @@ def shared(A, B):
 CASES = {
     "separable": (nk.certify(X, SPLIT), X, SPLIT),
     "one label": (nk.certify(ONES, ["a"] * 24, fit_intercept=False), ONES, ["a"] * 24),
-    "fractions": (nk.certify(THIN, MIDDLE), THIN, MIDDLE),
+    "fractions": (nk.certify(NEARLY_COLLINEAR, MIDDLE_ROW), NEARLY_COLLINEAR, MIDDLE_ROW),
     "one against the rest": (nk.certify(X, SPLIT, positive="no"), X, SPLIT),
     "inseparable": (nk.certify(X, MIXED), X, MIXED),
     "poly": (nk.certify(X, MIXED, kernel="poly", degree=3, gamma=0.5, coef0=2.0), X, MIXED),
     "poly, inseparable": (nk.certify(X, PARITY, kernel="poly", degree=1, gamma=0.5), X, PARITY),
     "rbf": (nk.certify(X, MIXED, kernel="rbf", gamma=0.5, fit_intercept=True), X, MIXED),
-    "users": (nk.certify(X, MIXED, kernel=shared), X, MIXED),
-    "precomputed": (nk.certify(shared(X, X), MIXED, kernel="precomputed"), shared(X, X), MIXED),
+    "users": (nk.certify(X, MIXED, kernel=cubic_kernel), X, MIXED),
+    "precomputed": (nk.certify(cubic_kernel(X, X), MIXED, kernel="precomputed"), cubic_kernel(X, X), MIXED),
     "fewest": (nk.fewest_errors(X, MIXED, time_limit=20.0), X, MIXED),
     "bound, novikoff": (nk.mistake_bound(np.eye(9), [1, -1, -1] * 3), np.eye(9), [1, -1, -1] * 3),
     "bound": (nk.mistake_bound(X, MIXED), X, MIXED),
-    "bound, fractions": (nk.mistake_bound(THIN, MIDDLE), THIN, MIDDLE),
+    "bound, fractions": (nk.mistake_bound(NEARLY_COLLINEAR, MIDDLE_ROW), NEARLY_COLLINEAR, MIDDLE_ROW),
     "bound, no direction": (nk.mistake_bound(CORNERS, [0, 1, 1, 0]), CORNERS, [0, 1, 1, 0]),
 }
 for theorem, candidate in CASES["bound"][0].candidates.items():
@@ -107,7 +111,7 @@ def weights_of_support(weights):
     return [weights * 2, -weights, more, weights[:-1]]
 
 
-def whole_numbers(multipliers):
+def integer_multipliers(multipliers):
     first = multipliers[0]
     return [
         tuple(2 * m for m in multipliers),
@@ -147,7 +151,7 @@ def candidates(found):
     ]
 
 
-SAME = {
+COMMON_FORGERIES = {
     "question": lambda question: [],  # see the fields of Question
     "separator": lambda w: turned(w) + with_fractions(w) if w.any() else [w + 1],
     "margin_lower": scaled(1 + TINY, 0, -1),
@@ -160,18 +164,18 @@ SAME = {
 }
 
 FORGERIES = {
-    Separable: {**SAME, "intercept": lambda b: [b + 1, b - 1]},
-    KernelSeparable: {**SAME, "intercept": lambda b: [1.0, -1e-30, math.nan]},
+    Separable: {**COMMON_FORGERIES, "intercept": lambda b: [b + 1, b - 1]},
+    KernelSeparable: {**COMMON_FORGERIES, "intercept": lambda b: [1.0, -1e-30, math.nan]},
     Inseparable: {
-        "question": SAME["question"],
+        "question": COMMON_FORGERIES["question"],
         "rows": swapped_rows,
-        "multipliers": whole_numbers,
-        "n_rows": SAME["n_rows"],
-        "n_features": SAME["n_features"],
+        "multipliers": integer_multipliers,
+        "n_rows": COMMON_FORGERIES["n_rows"],
+        "n_features": COMMON_FORGERIES["n_features"],
     },
     FewestErrors: {
-        "question": SAME["question"],
-        "lower": lambda lower: [lower + 1, -1],
+        "question": COMMON_FORGERIES["question"],
+        "lower": lambda lower: [lower + 1, -1, lower - 0.5],
         "upper": lambda upper: [upper + 1, upper - 1],
         "separator": lambda w: [-w, w[:-1], np.zeros_like(w), np.append(w, w)],
         "intercept": lambda b: [b + 1000, b - 1000, math.nan],
@@ -183,22 +187,22 @@ FORGERIES = {
             tuple(s + 1 for s in shares),
             (math.nan, *shares[1:]),
         ],
-        "n_rows": SAME["n_rows"],
-        "n_features": SAME["n_features"],
+        "n_rows": COMMON_FORGERIES["n_rows"],
+        "n_features": COMMON_FORGERIES["n_features"],
     },
     MistakeBound: {
         "theorem": numbers("perceptron", None),
         "value": scaled(1 - TINY, 1 + TINY, 2, -1),
         "lower": lambda lower: [lower * (1 + 1e-3), math.nan, math.inf],
-        "passes": lambda passes: [2, None, "any" if passes == 1 else 1],
+        "passes": lambda passes: [2, None, True, "any" if passes == 1 else 1],
         "radius": scaled(1 - TINY, 1 + TINY, -1),
-        "u": lambda u: turned(u) if u.any() else [u + 1, u[:-1]],
+        "u": lambda u: turned(u) + with_fractions(u) + with_fractions(u * 1000) if u.any() else [u + 1, u[:-1]],
         "intercept": lambda b: [b + 1, b - 1],
         "margin": lambda m: [1.0] if m is None else [None, m * (1 + 1e-6), m * (1 - 1e-6), -m, 0.0],
         "loss": lambda loss: [loss + 1e-3, loss * (1 - 1e-6) - 1e-6, -loss - 1, math.nan],
         "weights": lambda a: [np.zeros_like(a), -a, a[:-1], np.append(a, a[:1])],
-        "n_rows": SAME["n_rows"],
-        "question": SAME["question"],
+        "n_rows": COMMON_FORGERIES["n_rows"],
+        "question": COMMON_FORGERIES["question"],
         "certificate": lambda c: [
             replace(c, n_rows=c.n_rows + 1),
             nk.certify([[1.0]], [1]),
@@ -212,45 +216,45 @@ FORGERIES = {
         "fit_intercept": lambda given: [not given],
         "one_against_rest": lambda given: [not given],
         "n_asked": lambda n: [None, n + 1, 0],
-        "kernel": lambda kernel: [None if kernel is not None else Potential("linear", constant=1.0)],
+        "kernel": lambda kernel: [None if kernel is not None else Kernel("linear", constant=1.0)],
     },
-    Potential: {
+    Kernel: {
         "name": numbers("sigmoid", "cosine", "laplacian"),
         "degree": lambda degree: [degree + 1, -1, degree + 0.5],
         "gamma": lambda gamma: [gamma * 1.25, -gamma, math.nan],
         "coef0": lambda coef0: [coef0 + 0.25, -1.0, math.nan],
         "constant": lambda constant: [1.0 - constant, -1.0, 0.5],
     },
-    UsersPotential: {
-        "function": numbers(lambda A, B: (A @ B.T + 1.0) ** 2, lambda A, B: -shared(A, B)),
+    CustomKernel: {
+        "function": numbers(lambda A, B: (A @ B.T + 1.0) ** 2, lambda A, B: -cubic_kernel(A, B)),
         "constant": lambda constant: [1.0 - constant, 0.5],
     },
 }
 
 UNCHECKED = {
-    UsersPotential: {
+    CustomKernel: {
         "is_positive": "what its user says of it; verify looks at the matrix",
         "polynomial": "None for all functions of users",
         "_compiled": "no claim: what has been compiled in this process",
     },
 }
 
-# Weaker, or without a meaning here: still true.
+# Changed values that leave the proof true: weaker claims, and fields without a meaning here.
 TRUE = {
-    ("one label", "Question.negative"): "there is no other label, and these are none",
-    ("one label", "Question.one_against_rest"): "there is no rest",
-    ("inseparable", "Question.kernel"): "with this kernel it says the same",
-    ("poly, inseparable", "Potential.coef0"): "rows that cancel, together with their labels, cancel with any constant",
-    ("poly, inseparable", "Potential.gamma"): "and at any scale",
-    ("rbf", "Potential.degree"): "only poly has one",
-    ("rbf", "Potential.coef0"): "only poly has one",
-    ("precomputed", "Potential.degree"): "only poly has one",
-    ("precomputed", "Potential.gamma"): "a matrix has none",
-    ("precomputed", "Potential.coef0"): "only poly has one",
+    ("one label", Question, "negative"): "there is no other label, and these are none",
+    ("one label", Question, "one_against_rest"): "there is no rest",
+    ("inseparable", Question, "kernel"): "with this kernel it says the same",
+    ("poly, inseparable", Kernel, "coef0"): "rows that cancel, together with their labels, cancel with any constant",
+    ("poly, inseparable", Kernel, "gamma"): "and at any scale",
+    ("rbf", Kernel, "degree"): "only poly has one",
+    ("rbf", Kernel, "coef0"): "only poly has one",
+    ("precomputed", Kernel, "degree"): "only poly has one",
+    ("precomputed", Kernel, "gamma"): "a matrix has none",
+    ("precomputed", Kernel, "coef0"): "only poly has one",
 }
 
 
-def test_every_field_is_here():
+def test_every_field_has_a_forgery():
     for kind, forgeries in FORGERIES.items():
         names = {field.name for field in fields(kind)}
         unchecked = set(UNCHECKED.get(kind, {}))
@@ -271,7 +275,7 @@ def test_every_field_is_documented():
     exec(example, {})
 
 
-def test_every_proof_is_here():
+def test_every_kind_of_proof_has_a_case():
     """Each public class of the theory that is a proof is among these, and has been tried."""
     proofs = {name for name in nk.__all__ if hasattr(getattr(nk, name), "verify")}
     assert proofs == {"FewestErrors", "Inseparable", "MistakeBound", "Separable", "Verdicts"}
@@ -279,7 +283,7 @@ def test_every_proof_is_here():
     assert tried == {Separable, KernelSeparable, Inseparable, FewestErrors, MistakeBound}
 
 
-def parts(proof):
+def parts_with_setters(proof):
     """The proof itself, its question and its kernel, each with how to put another one in its place."""
     yield proof, lambda part: part
     question = proof.question
@@ -305,13 +309,13 @@ def test_true_proofs_are_accepted(case):
 def test_a_false_value_in_any_field_is_refused(case):
     proof, data, labels = CASES[case]
     tried = 0
-    for part, put in parts(proof):
+    for part, put in parts_with_setters(proof):
         kind = type(part)
         for name, forge in FORGERIES[kind].items():
-            if (case, f"{kind.__name__}.{name}") in TRUE:
+            if (case, kind, name) in TRUE:
                 continue
             for value in forge(getattr(part, name)):
-                made = part if kind is not UsersPotential else UsersPotential(part.function, part.constant)
+                made = part if kind is not CustomKernel else CustomKernel(part.function, part.constant)
                 forged = put(dataclasses.replace(made, **{name: value}))
                 with np.errstate(all="ignore"):
                     assert refused(forged, data, labels), f"{kind.__name__}.{name} = {value!r}"
@@ -326,7 +330,7 @@ def test_verdicts():
     verdicts.verify(X, y)
     rest, pairs = verdicts.against_rest, verdicts.pairs
     kind = type(verdicts)
-    forged = [
+    forgeries = [
         kind({"a": rest["b"], "b": rest["a"], "c": rest["c"]}, pairs),
         kind({"a": rest["a"], "b": rest["b"]}, pairs),
         kind(rest, {key: proof for key, proof in pairs.items() if key != ("a", "b")}),
@@ -337,8 +341,8 @@ def test_verdicts():
         kind(rest | {"a": replace(rest["a"], n_rows=3)}, pairs),
         kind({}, {}),
     ]
-    for lie in forged:
-        assert refused(lie, X, y)
+    for forged_verdicts in forgeries:
+        assert refused(forged_verdicts, X, y)
     assert refused(verdicts, X, np.where(np.arange(24) == 3, "d", y))
     turned_pairs = {
         key[::-1]: replace(proof, question=replace(proof.question, positive=key[0], negative=key[1]))
@@ -346,3 +350,110 @@ def test_verdicts():
         if not proof
     }
     kind(rest, {key: proof for key, proof in pairs.items() if proof} | turned_pairs).verify(X, y)
+
+
+NUMBERS = ("radius", "margin_lower", "margin_upper", "intercept", "value", "loss", "margin", "lower", "upper")
+OTHER_TYPES = [None, 7, "1", 1.5, True, b"1", [], (), {}, object(), np.array(["1"]), np.array([None]), np.ones((2, 2))]
+ALSO_TRUE = {
+    "margin": [None],
+    "negative": [None],
+    "kernel": [None],
+    "candidates": [{}],
+    "fit_intercept": [True],
+    "one_against_rest": [True],
+}  # values that these fields may have in a true proof
+
+
+def values_of_other_types(name, value):
+    """What a field should not be: of another type, or a string or a boolean in place of a number."""
+    for other in OTHER_TYPES:
+        is_number = isinstance(other, (int, float)) and other is not True
+        is_allowed = any(
+            other is allowed or type(other) is type(allowed) is dict for allowed in ALSO_TRUE.get(name, [])
+        )
+        is_same_label = name in ("positive", "negative") and np.isscalar(other) and other == value
+        if not (name in NUMBERS and is_number) and not is_allowed and not is_same_label:
+            yield other
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_field_of_another_type_is_refused(case):
+    """With a CertificateError, not with whatever the arithmetic raises; and numbers in strings are no numbers."""
+    proof, data, labels = CASES[case]
+    for part, put in parts_with_setters(proof):
+        for name in FORGERIES[type(part)]:
+            if (case, type(part), name) in TRUE:
+                continue
+            for other in values_of_other_types(name, getattr(part, name)):
+                made = part if not isinstance(part, CustomKernel) else CustomKernel(part.function, part.constant)
+                forged = put(dataclasses.replace(made, **{name: other}))
+                with np.errstate(all="ignore"):
+                    assert refused(forged, data, labels), f"{type(part).__name__}.{name} = {other!r}"
+
+
+def test_witnesses_and_candidates_of_another_type_are_refused():
+    fewest, data, labels = CASES["fewest"]
+    for witness in (
+        None,
+        7,
+        fewest,
+        replace(fewest.witnesses[0], rows=None),
+        replace(fewest.witnesses[0], question=None),
+    ):
+        assert refused(replace(fewest, witnesses=(witness, *fewest.witnesses[1:])), data, labels)
+    bound, data, labels = CASES["bound"]
+    for candidate in (None, 7, bound.certificate, replace(bound.candidates["hinge"], u=None)):
+        assert refused(replace(bound, candidates=bound.candidates | {"hinge": candidate}), data, labels)
+    verdicts = nk.certify(X, ["a", "b", "c"] * 8)
+    assert refused(type(verdicts)(verdicts.against_rest | {"a": None}, verdicts.pairs), X, ["a", "b", "c"] * 8)
+
+
+@pytest.mark.parametrize("kernel", [None, "linear", "rbf", "laplacian", "hamming"])
+@pytest.mark.parametrize("bad", [math.inf, -math.inf, math.nan])
+def test_rows_that_are_not_finite_are_refused(kernel, bad):
+    rows = np.array([[0.0], [1.0], [3.0]])
+    certificate = nk.certify(rows, [0, 1, 1], kernel=kernel, fit_intercept=True)
+    for row in range(3):
+        changed = rows.copy()
+        changed[row] = bad
+        with pytest.raises(CertificateError, match="NaN or infinity"):
+            certificate.verify(changed, [0, 1, 1])
+
+
+@pytest.mark.parametrize("rows", [[["a"], ["b"], ["c"]], [[0.0], [1.0, 2.0], [3.0]], [[{}], [1.0], [3.0]]])
+def test_rows_that_are_no_numbers_are_refused(rows):
+    with pytest.raises(DataError):
+        nk.certify([[0.0], [1.0], [3.0]], [0, 1, 1]).verify(rows, [0, 1, 1])
+
+
+@pytest.mark.parametrize("theorem", ["hinge", "freund-schapire"])
+def test_directions_in_fractions_are_for_novikoff_alone(theorem):
+    """In Fractions nothing was checked of the length of u: the bound held, and its direction had length 1000."""
+    bound, data, labels = CASES[f"bound, {theorem} alone"]
+    for factor in (1, 1000):
+        u = np.array([Fraction(v) * factor for v in bound.u.tolist()], object)
+        forged = replace(
+            bound, u=u, intercept=Fraction(bound.intercept) * factor, margin=Fraction(bound.margin) * factor
+        )
+        assert refused(forged, data, labels)
+        assert refused(forged, sp.csr_array(data), labels)
+
+
+def test_fractions_of_novikoff_are_as_long_as_those_of_the_certificate():
+    bound, data, labels = CASES["bound, fractions alone"]
+    assert bound.u.dtype == object
+    bound.verify(data, labels)
+    bound.verify(sp.csr_array(data), labels)
+    for factor in (Fraction(1, 1000), 1000):
+        assert refused(replace(bound, u=bound.u * factor, intercept=bound.intercept * factor), data, labels)
+
+
+def test_all_texts_say_the_same_of_the_checker():
+    root = PAGE.parents[1]
+    texts = [root / "README.md", root / "src" / "novikoff" / "cli" / "certify.py", PAGE]
+    texts.append(root / "src" / "novikoff" / "theory" / "certificates.py")
+    for text in texts:
+        words = re.sub(r'[\s"]+', " ", text.read_text(encoding="utf-8"))
+        assert "checker uses no code of the search" in words or "checker that uses no code of the search" in words
+        assert "three exceptions" in words
+        assert "shares nothing with the search" not in words

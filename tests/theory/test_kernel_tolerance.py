@@ -1,4 +1,4 @@
-"""certify in feature spaces with exact values meets the tolerance that it is asked for."""
+"""certify meets its tolerance in feature spaces with exact kernel values."""
 
 from fractions import Fraction
 
@@ -10,8 +10,8 @@ import novikoff as nk
 _ROUNDING = 2.0**-51  # both bounds are rounded to doubles
 
 
-def thin(seed):
-    """Whole numbers far from 0 and near to one another: weights that are rounded to doubles lose much of the margin."""
+def clustered_integers(seed):
+    """Integers far from 0 and near to one another: weights that are rounded to doubles lose much of the margin."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(4, 25)), int(rng.integers(1, 4))
     X = 1000.0 * rng.integers(-5, 6, (n, d)) + rng.integers(-3, 4, (n, d))
@@ -22,10 +22,10 @@ def thin(seed):
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0.0])
 @pytest.mark.parametrize("kernel", ["precomputed", "linear", "poly"])
-def test_what_is_proved_is_within_the_tolerance(kernel, tol):
+def test_both_margins_are_within_the_tolerance(kernel, tol):
     separable = 0
     for seed in range(40):
-        X, y = thin(seed)
+        X, y = clustered_integers(seed)
         data = (X @ X.T + 1.0) ** 2 if kernel == "precomputed" else X
         found = nk.certify(data, y, kernel=kernel, degree=3, gamma=1.0, tol=tol)
         found.verify(data, y)

@@ -1,4 +1,4 @@
-"""Margins against the formula, and what is no hyperplane."""
+"""Margins against the formula, with exact signs, and bad input."""
 
 import math
 from fractions import Fraction
@@ -18,7 +18,7 @@ from tests.theory import problems
 X = np.array([[5.0, 0.0], [0.0, 5.0], [5.0, 5.0]])
 
 
-def literal(w, X, y, b=None):
+def formula(w, X, y, b=None):
     """y (<w, x> + b) / |(w, b)|, one row at a time."""
     length = math.sqrt(sum(v * v for v in w) + (0.0 if b is None else b * b))
     return [
@@ -38,7 +38,7 @@ def test_the_formula(problem, seed, intercept, form):
     assume(len(set(y)) == 2)
     w = np.random.default_rng(seed).integers(-4, 5, X.shape[1]).astype(float)
     assume(w.any())
-    expected = literal(w, X, y, intercept)
+    expected = formula(w, X, y, intercept)
     found = nk.margins(w, FORMATS[form](X), y, intercept=intercept)
     assert found.dtype == np.float64
     assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -65,12 +65,12 @@ def test_the_intercept_counts_in_the_norm():
     assert nk.margins([0.0, 0.0], X, [1, 1, -1], intercept=-2.0) == pytest.approx([-1.0, -1.0, 1.0])
 
 
-def test_what_estimators_hold():
+def test_weights_of_estimators():
     """coef_ and intercept_ as scikit-learn shapes them."""
     y = [0, 0, 1]
     clf = nk.Perceptron().fit(X, y)
     found = nk.margins(clf.coef_, X, y, intercept=clf.intercept_)
-    assert found == pytest.approx(literal(clf.coef_[0], X, [-1, -1, 1], float(clf.intercept_[0])))
+    assert found == pytest.approx(formula(clf.coef_[0], X, [-1, -1, 1], float(clf.intercept_[0])))
     assert found.min() > 0
 
 
@@ -128,14 +128,14 @@ NAN, INF = math.nan, math.inf
         ([1.0, 1.0], [1.0, 2.0], "Expected 2 weights"),
     ],
 )
-def test_no_hyperplane(w, intercept, match):
+def test_invalid_weights(w, intercept, match):
     for ask in (nk.margins, nk.margin):
         with pytest.raises(DataError, match=match):
             ask(w, X, [1, 1, -1], intercept=intercept)
 
 
 @pytest.mark.parametrize("w", [["a", "b"], [1j, 1.0]], ids=str)
-def test_weights_that_are_no_numbers(w):
+def test_weights_that_are_not_real_numbers(w):
     with pytest.raises((ValueError, TypeError)):
         nk.margins(w, X, [1, 1, -1])
 
@@ -168,7 +168,7 @@ def exact_sign(w, x, sign, b):
 @pytest.mark.parametrize("exponent", [-1070, -600, -40, 0, 300, 900])
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_sign_is_exact_near_the_plane(form, exponent, intercept):
-    """Rows that are on the plane but for the last bit of their last entry; a tenth of them exactly on it."""
+    """Rows on the plane up to the last bit of their last entry; a tenth of them exactly on it."""
     rng = np.random.default_rng(abs(exponent) + intercept)
     w = rng.normal(size=5) * 2.0 ** rng.integers(-30, 30, 5)
     X = rng.normal(size=(400, 5)) * 2.0 ** rng.integers(-30, 30, (400, 5))
@@ -187,7 +187,7 @@ def test_the_sign_is_exact_near_the_plane(form, exponent, intercept):
     assert np.sign(found).tolist() == expected
 
 
-def test_a_distance_that_no_double_holds_keeps_its_sign():
+def test_a_distance_that_underflows_keeps_its_sign():
     """1e-200 * 1e-200 is 0 as a double."""
     X = [[1e-200, 1.0], [-1e-200, 1.0], [0.0, 1.0]]
     found = nk.margins([1e-200, 1.0], np.array(X) * [1.0, 0.0], [1, 1, 1])

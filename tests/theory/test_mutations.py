@@ -1,6 +1,6 @@
-"""A certificate that has been tampered with, or is shown other data, verifies iff what it says is still true.
+"""Changed certificates, or certificates of changed data, verify iff they are still true.
 
-Whether it is true is decided word for word over the rationals (oracle.py), by code that knows nothing of the checker.
+Whether they are true is decided over the rationals (tests/reference/separability.py), independently of the checkers.
 """
 
 import math
@@ -20,7 +20,7 @@ from tests.theory import problems
 
 
 def verdict(certificate, X, y):
-    """Whether it verifies; anything but a CertificateError is a fault of the checker."""
+    """Whether it verifies; any error but a CertificateError is a bug of the checkers."""
     try:
         certificate.verify(X, y)
     except CertificateError:
@@ -28,7 +28,7 @@ def verdict(certificate, X, y):
     return True
 
 
-def exactly_if_true(certificate, X, y):
+def assert_verifies_iff_true(certificate, X, y):
     asked = np.isin(y, [certificate.question.positive, certificate.question.negative]).sum()
     truth = oracle.holds(certificate, X, y) and asked == certificate.question.n_asked
     assert verdict(certificate, X, y) == truth
@@ -63,7 +63,7 @@ def flip_any_label(rng, c, X, y):
     return X, y
 
 
-def forget_a_label(rng, c, X, y):
+def replace_a_label(rng, c, X, y):
     y = y.copy()
     y[rng.integers(len(y))] = 7
     return X, y
@@ -116,7 +116,7 @@ def scale_data(rng, c, X, y):
 DATA = [
     flip_a_label,
     flip_any_label,
-    forget_a_label,
+    replace_a_label,
     shuffle_labels,
     nudge_a_cell,
     push_a_cell,
@@ -194,7 +194,7 @@ def other_shape(rng, c, X, y):
 
 
 def turn_the_question(rng, c, X, y):
-    """The same proof with all signs turned."""
+    """All signs turned, which leaves the proof true."""
     return replace(c, question=replace(c.question, positive=c.question.negative, negative=c.question.positive))
 
 
@@ -281,7 +281,7 @@ def push_the_intercept(rng, c, X, y):
 
 
 def scale_the_separator(rng, c, X, y):
-    """True: direction is all that matters, and powers of two round nothing."""
+    """Still true: only the direction matters, and powers of two round nothing."""
     by = 2.0 ** int(rng.integers(-20, 20))
     return replace(c, separator=c.separator * by, intercept=c.intercept * by)
 
@@ -366,19 +366,19 @@ def cases(draw, verdict, min_rows=2):
 @given(case=cases(verdict=False, min_rows=3), change=st.sampled_from(WITNESS))
 def test_tampered_witness(case, change):
     c, X, y, rng = case
-    exactly_if_true(change(rng, c, X, y), X, y)
+    assert_verifies_iff_true(change(rng, c, X, y), X, y)
 
 
 @given(case=cases(verdict=True), change=st.sampled_from(SEPARATOR))
 def test_tampered_separator(case, change):
     c, X, y, rng = case
-    exactly_if_true(change(rng, c, X, y), X, y)
+    assert_verifies_iff_true(change(rng, c, X, y), X, y)
 
 
 @given(case=cases(verdict=True) | cases(verdict=False, min_rows=3), change=st.sampled_from(DATA))
 def test_other_data(case, change):
     c, X, y, rng = case
-    exactly_if_true(c, *change(rng, c, X, y))
+    assert_verifies_iff_true(c, *change(rng, c, X, y))
 
 
 NEVER_TRUE_WITNESS = [add_to_a_multiplier, nudge_a_multiplier, drop_only_the_row]
@@ -393,17 +393,17 @@ NEVER_TRUE_SEPARATOR = [
 
 
 @given(case=cases(verdict=False, min_rows=3), change=st.sampled_from(NEVER_TRUE_WITNESS))
-def test_never_verifies_witness(case, change):
+def test_changes_that_make_a_witness_false(case, change):
     """Rows of zeros cancel under any multiplier."""
     c, X, y, rng = case
     assume(len(c.rows) > 1)
-    assert not exactly_if_true(change(rng, c, X, y), X, y)
+    assert not assert_verifies_iff_true(change(rng, c, X, y), X, y)
 
 
 @given(case=cases(verdict=True), change=st.sampled_from(NEVER_TRUE_SEPARATOR))
-def test_never_verifies_separator(case, change):
+def test_changes_that_make_a_separator_false(case, change):
     c, X, y, rng = case
-    assert not exactly_if_true(change(rng, c, X, y), X, y)
+    assert not assert_verifies_iff_true(change(rng, c, X, y), X, y)
 
 
 @given(case=cases(verdict=False, min_rows=3))
@@ -413,7 +413,7 @@ def test_no_label_of_a_witness_can_be_changed(case):
     for row in c.rows:
         other = y.copy()
         other[row] *= -1
-        assert not exactly_if_true(c, X, other)
+        assert not assert_verifies_iff_true(c, X, other)
 
 
 @given(case=cases(verdict=True))
@@ -422,15 +422,15 @@ def test_no_label_of_a_support_row_can_be_changed(case):
     for row in c.support:
         other = y.copy()
         other[row] *= -1
-        assert not exactly_if_true(c, X, other)
+        assert not assert_verifies_iff_true(c, X, other)
 
 
 @given(case=cases(verdict=True))
 def test_the_bounds_are_the_best_of_their_kind(case):
     """A little more or less than the tolerance, and the same separator or support no longer proves it."""
     c, X, y, _ = case
-    assert not exactly_if_true(replace(c, margin_lower=float(c.margin_lower) * (1.0 + 1e-8)), X, y)
-    assert not exactly_if_true(replace(c, margin_upper=c.margin_upper * (1.0 - 1e-8)), X, y)
+    assert not assert_verifies_iff_true(replace(c, margin_lower=float(c.margin_lower) * (1.0 + 1e-8)), X, y)
+    assert not assert_verifies_iff_true(replace(c, margin_upper=c.margin_upper * (1.0 - 1e-8)), X, y)
 
 
 # -- by hand
@@ -439,7 +439,7 @@ X4 = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
 AND, XOR = np.array([0, 0, 0, 1]), np.array([0, 1, 1, 0])
 
 
-NONSENSE = {
+INVALID = {
     "a negative radius": {"radius": -2.0},
     "a negative upper margin": {"margin_upper": -0.25},
     "no radius": {"radius": math.nan},
@@ -450,17 +450,17 @@ NONSENSE = {
     "no separator": {"separator": np.full(2, math.nan)},
     "a longer separator": {"separator": np.ones(3)},
     "a shorter separator": {"separator": np.ones(1)},
-    "rows that are not whole": {"support": np.array([3.5, 1.0, 2.0])},
+    "rows that are not integers": {"support": np.array([3.5, 1.0, 2.0])},
 }
 
 
-@pytest.mark.parametrize("case", NONSENSE)
-def test_claims_that_are_nonsense(case):
+@pytest.mark.parametrize("case", INVALID)
+def test_invalid_values(case):
     with pytest.raises(CertificateError):
-        replace(nk.certify(X4, AND), **NONSENSE[case]).verify(X4, AND)
+        replace(nk.certify(X4, AND), **INVALID[case]).verify(X4, AND)
 
 
-def test_an_intercept_where_there_is_none():
+def test_an_intercept_without_a_constant():
     X, y = np.array([[1.0], [-1.0]]), [1, -1]
     c = nk.certify(X, y, fit_intercept=False)
     with pytest.raises(CertificateError):
@@ -469,7 +469,7 @@ def test_an_intercept_where_there_is_none():
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.filterwarnings("ignore")
-def test_a_witness_is_not_fooled_by_what_is_no_number(bad):
+def test_a_witness_of_nan_or_infinity_is_refused(bad):
     """A column of infinities cancels in no arithmetic."""
     X = X4.copy()
     X[:, 0] = bad
@@ -477,13 +477,13 @@ def test_a_witness_is_not_fooled_by_what_is_no_number(bad):
         nk.certify(X4, XOR).verify(X, XOR)
 
 
-def test_certificates_do_not_change():
+def test_certificates_are_immutable():
     c = nk.certify(X4, AND)
     with pytest.raises(AttributeError):
         c.margin_lower = 1.0
 
 
-def test_swapped_columns():
+def test_swapped_columns_are_refused():
     X = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0]])
     y = np.array([1, -1, 1])
     c = nk.certify(X, y, fit_intercept=False)

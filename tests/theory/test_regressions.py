@@ -1,4 +1,4 @@
-"""What readers of the code and users of the product have found, each once."""
+"""Faults that readers and users have reported, one test each."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,10 @@ import pytest
 
 import novikoff as nk
 from novikoff.errors import CertificateError, DataError
-from novikoff.theory import checker
+from novikoff.theory.checkers.separator import check_separator
+from novikoff.theory.half_space_guesses import descend_in_stages
+from novikoff.theory.separability import read_data
+from novikoff.theory.signed_points import SignedPoints
 
 mpl.use("Agg")
 
@@ -34,31 +37,29 @@ def test_shares_are_added_up_exactly():
         forged.verify(X, y)
 
 
-def test_whole_weights_are_not_rounded():
+def test_integer_weights_are_not_rounded():
     p = 2**53 + 3
     with pytest.raises(CertificateError):
-        checker.check_separator(
-            np.array([[3.0, -1, -1, -1]]), np.array([1]), np.array([p, p, p - 1, p + 1]), 0, 1e-20, 0.0
-        )
+        check_separator(np.array([[3.0, -1, -1, -1]]), np.array([1]), np.array([p, p, p - 1, p + 1]), 0, 1e-20, 0.0)
 
 
-def test_a_certificate_does_not_overlook_new_labels():
+def test_verify_refuses_new_labels():
     X = [[0.0], [1.0], [2.0]]
     certificate = nk.certify(X, [0, 1, 1])
     certificate.verify(X, [0, 1, 1])
     for labels in ([0, 1, 2], [0, 1, math.nan]):
-        with pytest.raises(CertificateError, match="speaks of 3 rows"):
+        with pytest.raises(CertificateError, match="is about 3 rows"):
             certificate.verify(X, labels)
 
 
 @pytest.mark.parametrize("rows", [np.eye(3) * 5e-324, np.array([[5e-324, 0], [0, 5e-324], [1, 1], [1, 1]])])
-def test_fewest_errors_below_all_doubles(rows):
+def test_fewest_errors_with_subnormal_numbers(rows):
     y = [1] * (len(rows) - 1) + [0] if len(rows) == 4 else [1, 1, 1]
     nk.fewest_errors(rows, y, fit_intercept=False).verify(rows, y)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_twins_at_mixed_scales(seed):
+def test_identical_rows_at_mixed_scales(seed):
     """Large columns must not hide that two rows are identical, or make others look so."""
     rng = np.random.default_rng(seed)
     last = rng.permutation(400).astype(float)
@@ -84,7 +85,7 @@ def test_dates_are_labels():
 
 @pytest.mark.parametrize("labels", [[1j, 2j, 1j], np.array([(1, 2), 3, (4, 5)], object), [None, "a", "b"]])
 @pytest.mark.parametrize("ask", [nk.certify, nk.fewest_errors, nk.mistake_bound])
-def test_labels_that_are_none(ask, labels):
+def test_invalid_labels(ask, labels):
     with pytest.raises(DataError):
         ask([[0.0], [1.0], [2.0]], labels)
 
@@ -106,3 +107,10 @@ def test_dollar_signs_are_not_formulas():
     display = nk.PlaneDisplay.from_certificate(nk.certify(X, y), X, y, feature_names=["US$", "EU_$^"])
     display.figure_.canvas.draw()
     assert display.ax_.get_xlabel() == r"US\$"
+
+
+@pytest.mark.filterwarnings("error")
+def test_guesses_that_overflow_are_silent():
+    """Half of the margins are tiny, and weights that are scaled up for these overflow on the longest row."""
+    rows, y = read_data([[1e-200], [1e-200], [-2e-200], [1e140]], [1, 1, -1, -1])
+    list(descend_in_stages(SignedPoints(rows, y, 0.0), np.ones(4), np.array([1.0, 0.0]), lambda: False))

@@ -1,12 +1,13 @@
-"""Python's own objects in compiled code: functions that Python calls as it calls its own.
+"""Python objects in compiled code: functions that Python calls as builtins.
 
-Before a compiled function sees a dict, numba turns it into something else, and a microsecond is gone: five times as
-long as it takes to look up nine names. A `builtin` is called as `len` is. It gets the addresses of objects, asks
-Python's C interface about them, and returns the address of one, or 0 for an exception.
+Before a numba function sees a dict, numba converts it, which takes a microsecond: five times as long as looking up nine
+names. A `Builtin` is called like `len`. It gets the addresses of objects, calls Python's C API with them, and returns
+the address of an object, or 0 for an exception.
 
-That an object begins with the count of its references and its type, and a float goes on with its value, is so in
-CPython with its lock, and only there: `AVAILABLE`. Builds without the lock have other objects, and other threads would
-come in between.
+An object begins with its reference count and its type, and a float continues with its value: true of CPython with the
+global interpreter lock, and only there. Builds without the lock have another layout, and other threads could intervene.
+`is_available` says whether this Python is one of those; everything here has a fallback in plain Python
+(perceptron/one_at_a_time.py), which is also used if anything fails to build.
 """
 
 from __future__ import annotations
@@ -25,49 +26,74 @@ from numba.core import types
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from novikoff._compiled import check_files_behind, out_of_reach_of_signals
+from novikoff._compiled.jit import check_cache, is_compiling
+from novikoff._compiled.numba_private import uninterrupted
+from novikoff._compiled.switches import PLAIN, note
 
 __all__ = [
-    "AVAILABLE",
     "Builtin",
     "address_of",
     "allocate",
-    "bytearray_memory",
+    "bytearray_data",
     "carray",
+    "clear_error",
     "dict_get",
     "dict_next",
     "dict_set",
     "dict_size",
-    "fail_for_memory",
-    "float_of_int",
-    "forget_failure",
+    "error_matches",
+    "error_occurred",
+    "float64_at",
     "free",
-    "has_failed",
-    "has_failed_with",
+    "int64_at",
+    "int_as_double",
+    "int_as_index",
+    "is_available",
     "new_float",
-    "put_word",
-    "real_at",
+    "raise_memory_error",
     "release",
     "retain",
-    "size_of_int",
+    "store_int64",
     "tuple_get",
-    "word_at",
+    "turn_off",
 ]
 
 carray: Any = numba.carray  # type: ignore[attr-defined]
 
-AVAILABLE = (
-    sys.implementation.name == "cpython"
-    and not sysconfig.get_config_var("Py_GIL_DISABLED")
-    and (object.__basicsize__, float.__basicsize__) == (16, 24)
-    and not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+_NAME = "compiled dicts"
+_WHY_NOT = (
+    "NOVIKOFF_PLAIN is set"
+    if PLAIN
+    else "the JIT is disabled"
+    if not is_compiling
+    else "this is not CPython"
+    if sys.implementation.name != "cpython"
+    else "this Python has no global interpreter lock"
+    if sysconfig.get_config_var("Py_GIL_DISABLED")
+    else "objects have another layout here"
+    if (object.__basicsize__, float.__basicsize__) != (16, 24)
+    else None
 )
+_is_on = _WHY_NOT is None
+note(_NAME, "on" if _is_on else f"off: {_WHY_NOT}")
+
+
+def is_available() -> bool:
+    """Whether compiled code can read Python objects in this process."""
+    return _is_on
+
+
+def turn_off(error: Exception) -> None:
+    """Use plain Python from now on, because the compiled functions cannot be built."""
+    global _is_on
+    _is_on = False
+    note(_NAME, f"off: {type(error).__name__}: {error}")
 
 
 class Builtin:
-    """A function in compiled code that Python calls by itself, with the object it is bound to first.
+    """A compiled function that Python calls as a builtin, with the object it is bound to as its first argument.
 
-    It is compiled when it is first bound, and kept on disk. What it returns is Python's to release.
+    It is compiled when it is first bound, and kept on disk. The caller owns the reference that it returns.
 
     Parameters
     ----------
@@ -80,16 +106,16 @@ class Builtin:
         self._function = function
 
     def bound_to(self, own: object) -> Callable[..., Any]:
-        """The function as Python calls it. It keeps `own` alive."""
+        """The builtin, bound to an object that it keeps alive."""
         return _new_function(ctypes.addressof(self._definition), own, None)
 
     @cached_property
     def _definition(self) -> _Definition:
-        """As Python's C interface describes functions. Python looks into it at every call, up to the last one, so that
-        neither it nor the code may ever be freed."""
+        """The PyMethodDef of the function. Python reads it at every call, up to the last one, so neither it nor the
+        code may ever be freed."""
         try:
             compiled = self._compiled(cached=True)
-        except (RuntimeError, OSError):  # no folder that it may write to, or no room there: compiled in every process
+        except (RuntimeError, OSError):  # no folder to write to, or a full disk: compile in every process
             compiled = self._compiled(cached=False)
         kind = {2: _ONE, 3: _SEVERAL}[len(signature(self._function).parameters)]
         definition = _Definition(self._function.__name__.encode(), compiled.address, kind, None)
@@ -101,8 +127,9 @@ class Builtin:
         compiled: Any = CFunc(self._function, form, {}, {"error_model": "numpy"})
         if cached:
             compiled.enable_caching()
-            check_files_behind(self._function, compiled._cache)
-        out_of_reach_of_signals(compiled.compile)()
+            if not check_cache(self._function, compiled):
+                return self._compiled(cached=False)
+        uninterrupted(compiled.compile)()
         return compiled
 
 
@@ -123,7 +150,7 @@ _new_function.restype = ctypes.py_object
 _new_function.argtypes = ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
 
 
-# -- Python's C interface, as compiled code calls it. Objects are addresses, and borrowed unless it says otherwise.
+# -- Python's C API, as compiled code calls it. Objects are addresses; references are borrowed unless noted.
 
 
 def _interface(name: str, returned: Any, *given: Any) -> Any:
@@ -137,16 +164,16 @@ dict_get = _interface("PyDict_GetItemWithError", _object, _object, _object)  # 0
 dict_set = _interface("PyDict_SetItem", types.intc, _object, _object, _object)  # -1 for an exception
 dict_size = _interface("PyDict_Size", _size, _object)
 tuple_get = _interface("PyTuple_GetItem", _object, _object, _size)
-bytearray_memory = _interface("PyByteArray_AsString", types.voidptr, _object)
-new_float = _interface("PyFloat_FromDouble", _object, _double)  # ours to release; 0 for an exception
-float_of_int = _interface("PyLong_AsDouble", _double, _object)  # -1.0 for an exception
-size_of_int = _interface("PyLong_AsSsize_t", _size, _object)
+bytearray_data = _interface("PyByteArray_AsString", types.voidptr, _object)
+new_float = _interface("PyFloat_FromDouble", _object, _double)  # a new reference; 0 for an exception
+int_as_double = _interface("PyLong_AsDouble", _double, _object)  # -1.0 for an exception
+int_as_index = _interface("PyLong_AsSsize_t", _size, _object)
 retain = _interface("Py_IncRef", types.void, _object)
 release = _interface("Py_DecRef", types.void, _object)
-has_failed = _interface("PyErr_Occurred", _object)
-has_failed_with = _interface("PyErr_ExceptionMatches", types.intc, _object)
-forget_failure = _interface("PyErr_Clear", types.void)
-fail_for_memory = _interface("PyErr_NoMemory", _object)
+error_occurred = _interface("PyErr_Occurred", _object)
+error_matches = _interface("PyErr_ExceptionMatches", types.intc, _object)
+clear_error = _interface("PyErr_Clear", types.void)
+raise_memory_error = _interface("PyErr_NoMemory", _object)
 allocate = _interface("PyMem_Malloc", types.intp, _size)  # 0 if there is no memory
 free = _interface("PyMem_Free", types.void, types.intp)
 
@@ -161,8 +188,8 @@ def _reader(kind: Any, returned: Any) -> Any:
     return intrinsic(read)
 
 
-word_at = _reader(ir.IntType(64), types.int64)  # the whole number in memory at an address
-real_at = _reader(ir.DoubleType(), types.float64)  # the double there
+int64_at = _reader(ir.IntType(64), types.int64)  # the 64-bit integer at an address
+float64_at = _reader(ir.DoubleType(), types.float64)  # the double at an address
 
 
 def _put_word(typing: Any, address: Any, word: Any) -> Any:
@@ -173,7 +200,7 @@ def _put_word(typing: Any, address: Any, word: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
-put_word: Any = intrinsic(_put_word)  # write a whole number to memory at an address
+store_int64: Any = intrinsic(_put_word)  # write a 64-bit integer to an address
 
 
 def _address_of(typing: Any, memory: Any) -> Any:
@@ -183,4 +210,4 @@ def _address_of(typing: Any, memory: Any) -> Any:
     return types.int64(types.voidptr), generate
 
 
-address_of: Any = intrinsic(_address_of)  # memory as a number
+address_of: Any = intrinsic(_address_of)  # a pointer as an integer

@@ -1,53 +1,56 @@
-"""Functions of users within compiled loops, in bounded memory.
+"""Users' own functions within compiled loops, in bounded memory.
 
-A loop is compiled again for every function that it calls, and numba never frees machine code: every module stays in
-its engine to the end of the process. A rule takes 4.6 MB and two seconds, a loss 12 MB, a kernel 3 MB. So the loops
-compiled for a function serve every other function that does the same, such as a lambda made again and again; and after
-LIMIT different ones new functions are called in Python, through a pointer, by loops that are compiled once for all of
-them. That takes no memory, and half a microsecond for a call.
+A loop is compiled again for every function that it calls, and numba never frees machine code: a rule takes 4.6 MB and
+two seconds, a loss 12 MB, a kernel 3 MB. So the loops compiled for a function also serve every other function that
+compiles to the same, such as a lambda made again and again; and after LIMIT different ones new functions are called in
+Python, through a pointer, by loops that are compiled once for all of them. That takes no memory, and half a microsecond
+a call. Without hand-written IR (NOVIKOFF_PLAIN=1) loops are compiled for every function.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import math
 from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from novikoff._compiled import is_compiling
+from novikoff._compiled.llvm import CAN_CALL_POINTERS
 
 __all__ = ["LIMIT", "Compilations", "Pointers", "same_function"]
 
-LIMIT = 16  # different functions of a family that loops are compiled for in a process: 75 MB for rules, 200 for losses
+LIMIT = 16  # different functions that loops are compiled for: 75 MB for rules, 200 MB for losses
 
-_LARGEST_ARRAY = 1 << 16  # bytes of one that is told from others by its content
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+_SCALARS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 Loops = TypeVar("Loops")
 
 
 class Compilations(Generic[Loops]):
-    """Loops compiled for functions of users, found again by what the functions do."""
+    """Loops compiled for users' functions, found again by `same_function`."""
 
     def __init__(self) -> None:
         self._found: dict[Any, Loops] = {}
 
     def find(self, functions: Sequence[Any], compiled: Callable[[], Loops]) -> Loops | None:
-        """The loops for these functions, compiled if there are none yet; None if there are as many as there may be."""
+        """The loops for these functions, compiled if there are none yet; None if LIMIT is reached."""
         key = tuple(map(same_function, functions))
         if key not in self._found:
-            if is_compiling and len(self._found) >= LIMIT:
+            if CAN_CALL_POINTERS and len(self._found) >= LIMIT:
                 return None
             self._found[key] = compiled()
         return self._found[key]
 
 
 def same_function(function: Any) -> Any:
-    """A key that is equal for functions that compile to the same: of their code, and the values of defaults, of
-    variables around them and of globals as they are now.
+    """A key that is equal for functions that compile to the same code.
+
+    numba compiles what a function reads from outside into constants, so the key has the function's bytecode and the
+    present values of its defaults, of the variables around it, of its globals and of the attributes that it reads from
+    modules. A function that reads anything else is equal only to itself.
 
     >>> same_function(lambda m, q: 1.0) == same_function(lambda m, q: 2.0)
     False
@@ -57,50 +60,72 @@ def same_function(function: Any) -> Any:
     """
     function = getattr(function, "py_func", function)
     if not isinstance(function, FunctionType):
-        return _content(function)
-    named = [
-        (name, _content(function.__globals__[name]))
-        for name in sorted(_names_in(function.__code__))
-        if name in function.__globals__
-    ]
-    around = [_content_of_cell(cell) for cell in function.__closure__ or ()]
-    return function.__code__, tuple(named), tuple(around), _content(function.__defaults__ or ())
+        return _Identity(function)
+    names = sorted(_names_in(function.__code__))
+    read = [(name, function.__globals__[name]) for name in names if name in function.__globals__]
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    read += [(name, _cell_content(cell)) for name, cell in cells]
+    read += _module_attributes(read, names)
+    is_constant = all(_is_constant(value) for _, value in read)
+    key = function.__code__, tuple((name, _content(value)) for name, value in read)
+    return *key, _content(function.__defaults__ or ()), None if is_constant else _Identity(function)
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Of globals and attributes that a function and those within it refer to."""
+    """The names of globals and attributes that a function and those nested in it refer to."""
     return {
         *code.co_names,
         *(name for each in code.co_consts if isinstance(each, CodeType) for name in _names_in(each)),
     }
 
 
-def _content_of_cell(cell: Any) -> Any:
+def _module_attributes(read: list[tuple[str, Any]], names: list[str]) -> list[tuple[str, Any]]:
+    """What a function may read from the modules that it refers to: it can change while the module stays the same."""
+    return [
+        (f"{name}.{attribute}", getattr(module, attribute))
+        for name, module in read
+        if isinstance(module, ModuleType)
+        for attribute in names
+        if hasattr(module, attribute)
+    ]
+
+
+def _cell_content(cell: Any) -> Any:
     try:
-        return _content(cell.cell_contents)
+        return cell.cell_contents
     except ValueError:  # it is empty
-        return _Itself(cell)
+        return cell
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether `_content` tells all that numba compiles of a value; code is compiled once, and stays."""
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    if isinstance(value, np.ndarray):
+        return not value.dtype.hasobject
+    return isinstance(value, (*_SCALARS, ModuleType, type)) or callable(value)
 
 
 def _content(value: Any) -> Any:
     """Something equal for values that are compiled to the same constant; 1, 1.0 and True are not."""
-    if isinstance(value, _PLAIN):
+    if isinstance(value, _SCALARS):
         return type(value), repr(value)
     if isinstance(value, tuple):
         return tuple, tuple(map(_content, value))
-    if isinstance(value, np.ndarray) and value.nbytes <= _LARGEST_ARRAY and not value.dtype.hasobject:
-        return value.dtype.str, value.shape, value.strides, value.tobytes()
-    return _Itself(value)
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        digest = hashlib.blake2b(np.ascontiguousarray(value).view(np.uint8).data).digest()
+        return value.dtype.str, value.shape, value.strides, digest
+    return _Identity(value)
 
 
-class _Itself:
-    """Equal only to itself."""
+class _Identity:
+    """Equal only for the very same object, which it keeps alive."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.value is other.value
+        return isinstance(other, _Identity) and self.value is other.value
 
     def __hash__(self) -> int:
         return id(self.value)
@@ -115,7 +140,7 @@ class Pointers:
     Attributes
     ----------
     address : int
-        Of a table of their addresses, as `llvm.call_at` takes it. It lasts as long as this does.
+        Of a table of their addresses, for `llvm.call_at`. Valid as long as this object lives.
     """
 
     def __init__(self, functions: Sequence[Callable[[float, float], float]]) -> None:
@@ -126,7 +151,8 @@ class Pointers:
         self.address = int(self._table.ctypes.data)
 
     def within(self, loop: Callable[..., Any], *, but: type[Exception] | tuple[()] = ()) -> Callable[..., Any]:
-        """The loop, which then raises what one of the functions has raised; but not these, which are NaN to it."""
+        """The loop, followed by raising what a function has raised; errors of type `but` are NaN to the loop
+        instead."""
 
         def call(*args: Any) -> Any:
             found = loop(*args)
@@ -138,7 +164,8 @@ class Pointers:
 
 
 def _guarded(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
-    """A function that never raises, as no exception gets through compiled code: NaN, and the error is kept."""
+    """A function that never raises, for no exception passes through compiled code: it returns NaN and keeps the
+    error."""
 
     def call(one: float, other: float) -> float:
         if errors:

@@ -1,4 +1,7 @@
-"""The novikoff command. One file per command; each loads what it needs when it runs, so that --help is instant."""
+"""The novikoff command, one module for each subcommand, and what they print on the terminal.
+
+Each imports what it needs when it runs, so that --help is instant. Domain logic belongs into the other packages.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,8 @@ from novikoff.errors import NovikoffError
 __all__ = ["main"]
 
 
-class _Commands(click.Group):
-    """Our own errors and the system's are one line and exit code 1; bugs keep their traceback."""
+class _CommandGroup(click.Group):
+    """Prints our own errors and those of the system as one line, with exit code 1; bugs keep their traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -31,13 +34,13 @@ class _Commands(click.Group):
         except NovikoffError as error:
             raise click.ClickException(str(error)) from error
         except BrokenPipeError:
-            raise  # click leaves quietly when the reader of a pipe has gone
+            raise  # click exits without a message when the reader of a pipe has ended
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or error}") from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version", prog_name="novikoff")
 def main() -> None:
     """Linear learning that predicts while it learns, and proves what it can and cannot do.

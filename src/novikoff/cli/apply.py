@@ -1,4 +1,4 @@
-"""novikoff predict and novikoff test: a model on rows that it does not learn from."""
+"""novikoff predict and novikoff test: apply a model to rows without learning from them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import files_argument, reading, reading_options, rejects_option, require_apart
-from novikoff.cli.progress import Gauge, progress
-from novikoff.cli.sources import LeftOut, open_for
+from novikoff.cli.options import drop_unset, files_argument, reading_options, rejects_option, require_distinct_paths
+from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say
 from novikoff.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from novikoff.cli.tested import Outcome
     from novikoff.data.formats.block import Block
+    from novikoff.selection.evaluation import Evaluation
     from novikoff.streaming.model import StreamModel
 
-_MATRIX = 12  # labels, at most: a larger matrix is no picture any more
-_PAIRS = 10  # the most confused ones, shown instead
+_MATRIX = 12  # labels at most; a larger confusion matrix does not fit on a screen
+_PAIRS = 10  # the most frequent confusions, printed instead
 
 _PREDICT_EPILOG = """\b
 Examples:
@@ -35,7 +34,7 @@ _TEST_EPILOG = """\b
 Examples:
   novikoff test mail.nk test.csv
   novikoff test mail.nk test.csv --target is_spam      if the labels are in another column
-  novikoff test mail.nk test.csv --json                the same for a program
+  novikoff test mail.nk test.csv --json                for a program
 """
 
 
@@ -49,9 +48,7 @@ Examples:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where to write the labels.  [default: the standard output]",
 )
-@click.option(
-    "--scores", "with_scores", is_flag=True, help="Write scores too, parted by tabs, below a line that names them."
-)
+@click.option("--scores", "with_scores", is_flag=True, help="Write scores too, separated by tabs, below a header line.")
 @rejects_option
 @reading_options
 def predict(
@@ -59,38 +56,38 @@ def predict(
 ) -> None:
     """Label the rows of files or a pipe.
 
-    Writes the label that MODEL gives to each row of FILES, a line for each; - is the standard input, and a pattern in
-    quotes all files that match. A row that --bad-rows skip leaves out has an empty line.
+    Writes the label that MODEL predicts for each row of FILES, one per line; - is the standard input, and a pattern in
+    quotes stands for all files that match. A row that --bad-rows skip leaves out has an empty line.
 
-    With --scores each label is followed by what it was decided by. Of two labels the second has a score, and is given
-    where that is not below 0; of more each has one, and the highest wins.
+    With --scores each label is followed by the scores that decided it. Of two labels the second has a score, and is
+    predicted where that is not below 0; of more than two each has one, and the highest wins.
     """
     from novikoff.streaming.model import StreamModel
-    from novikoff.system.atomic_files import opened_whole
+    from novikoff.system.atomic_files import open_atomic
 
-    require_apart({"--output": output, "--rejects": rejects}, [model, *files])
+    require_distinct_paths({"--output": output, "--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    lines = _lines(learned, _blocks(learned, files, reading(options), rejects, labelled=False), with_scores)
+    lines = _lines(learned, _blocks(learned, files, drop_unset(options), rejects, labelled=False), with_scores)
     if output is None:
         for text in lines:
-            click.echo(text, nl=False)  # which flushes: who feeds a pipe may be waiting for the answer
+            click.echo(text, nl=False)  # which flushes: the program that feeds a pipe may be waiting for the answer
         return
-    with opened_whole(output) as file:
+    with open_atomic(output) as file:
         for text in lines:
             file.write(text.encode())
 
 
 def _lines(learned: StreamModel, blocks: Iterator[Block], with_scores: bool) -> Iterator[str]:
-    """The answers to each block, as text."""
-    from novikoff.cli.tested import shown
+    """The predictions for each block, as text."""
+    from novikoff.selection.evaluation import plain_labels
 
     if with_scores:
-        yield "\t".join(["label", *(f"score of {label}" for label in _scored(learned))]) + "\n"
+        yield "\t".join(["label", *(f"score of {label}" for label in _labels_with_scores(learned))]) + "\n"
     for block in blocks:
         lines = []
         if len(block):
             rows = learned.rows_of(block)
-            lines = list(map(str, shown(learned.model.predict(rows).tolist())))
+            lines = list(map(str, plain_labels(learned.model.predict(rows).tolist())))
         if with_scores and lines:
             scores = learned.model.scores(rows).reshape(len(block), -1).tolist()
             lines = ["\t".join([label, *map(repr, row)]) for label, row in zip(lines, scores, strict=True)]
@@ -98,21 +95,21 @@ def _lines(learned: StreamModel, blocks: Iterator[Block], with_scores: bool) -> 
 
 
 def _with_gaps(lines: list[str], block: Block) -> list[str]:
-    """The answers, with an empty line for each row that was left out, so that both files stay side by side."""
+    """The lines, with an empty one for each row that was left out, so that line k still belongs to row k."""
     if not block.rejects:
         return lines
     numbered = [*zip(block.lines.tolist(), lines, strict=True), *((reject.line, "") for reject in block.rejects)]
     return [line for _, line in sorted(numbered)]
 
 
-def _scored(learned: StreamModel) -> list[Any]:
-    """The labels that scores speak for: of two the second, which may not have been met yet."""
-    from novikoff.cli.tested import shown
+def _labels_with_scores(learned: StreamModel) -> list[Any]:
+    """The labels that have a score: of two the second, which may not have been learned yet."""
+    from novikoff.selection.evaluation import plain_labels
 
     labels = learned.model.labels
     if len(labels) > 2:
-        return shown(labels.known)
-    first, second = shown(labels.of_code)
+        return plain_labels(labels.known)
+    first, second = plain_labels(labels.of_code)
     return [f"not {first}" if second is None else second]
 
 
@@ -125,83 +122,89 @@ def _scored(learned: StreamModel) -> list[Any]:
 def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **options: Any) -> None:
     """Count the errors of a model.
 
-    FILES have labels. Says on how many rows MODEL errs, which labels it confuses, and how it would do with the other
-    hypotheses that it holds: the last weights, their average, the vote of them all. A label that it has never met
-    counts as an error.
+    FILES have labels. Prints on how many rows MODEL errs, which labels it confuses, and the errors of the other
+    hypotheses that it can answer by: the last weights, their average, the vote of them all. A row whose label the model
+    has never met counts as an error.
     """
-    from novikoff.cli.tested import Tester
+    from novikoff.streaming.candidates import evaluate
     from novikoff.streaming.model import StreamModel
 
-    require_apart({"--rejects": rejects}, [model, *files])
+    require_distinct_paths({"--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    tester = Tester(learned)
-    for block in _blocks(learned, files, reading(options), rejects, labelled=True):
-        if len(block):
-            tester.count(block)
-    if not tester.outcome.rows:
+    evaluation = evaluate(learned, _blocks(learned, files, drop_unset(options), rejects, labelled=True))
+    if not evaluation.rows:
         raise click.ClickException("There are no rows to test on.")
     if as_json:
-        click.echo(json.dumps(tester.outcome.facts(), indent=2))
+        click.echo(json.dumps(evaluation.facts(), indent=2))
     else:
-        _report(tester.outcome)
+        _report(evaluation)
 
 
 def _blocks(
     learned: StreamModel, files: list[str], options: dict[str, Any], rejects: Path | None, *, labelled: bool
 ) -> Iterator[Block]:
-    """All blocks of all files, and on a terminal a bar of how far it is, unless the answers themselves go there."""
-    left_out, gauge, rows = LeftOut(rejects), Gauge(files, 1), 0
-    with progress(gauge, is_shown=labelled or not sys.stdout.isatty()) as show:
+    """All blocks of all files, with a progress bar on a terminal unless the predictions are printed there."""
+    from novikoff.streaming.opening import open_for_model
+    from novikoff.streaming.rejects import RejectLog
+
+    announce_compilation()
+    log, counter, rows = RejectLog(rejects, notify=say), ByteCounter(files, 1), 0
+    with progress(counter, is_visible=labelled or not sys.stdout.isatty()) as update:
         for file in files:
-            with open_for(learned, file, options, labelled=labelled) as reader:
-                gauge.watch(reader.source)
+            with open_for_model(learned, file, options, labelled=labelled) as reader:
+                counter.follow(reader.source)
                 for block in reader:
-                    left_out.note(block)
+                    log.add(block)
                     yield block
                     rows += len(block)
-                    show(rows)
-    left_out.close()
+                    update(rows)
+    log.close()
 
 
-def _report(outcome: Outcome) -> None:
-    wrong = outcome.errors[outcome.hypothesis]
-    click.echo(f"{wrong:,} errors on {outcome.rows:,} rows, {wrong / outcome.rows:.4%}.")
-    if outcome.unknown:
-        rows = sum(count for (true, _), count in outcome.counts.items() if true in outcome.unknown)
+def _report(evaluation: Evaluation) -> None:
+    wrong = evaluation.errors[evaluation.hypothesis]
+    click.echo(f"{wrong:,} errors on {evaluation.rows:,} rows, {wrong / evaluation.rows:.4%}.")
+    if evaluation.unknown:
+        rows = sum(n for (label, _), n in evaluation.counts.items() if label in evaluation.unknown)
         click.echo(f"{rows:,} of them have labels that the model has never met, and cannot predict.")
-    tables = [_matrix(outcome) if len(outcome.labels) <= _MATRIX else _pairs(outcome), _per_label(outcome)]
-    for found in [_comparison(outcome), *tables] if len(outcome.errors) > 1 else tables:
+    tables = [
+        _confusion_matrix(evaluation) if len(evaluation.labels) <= _MATRIX else _confusion_pairs(evaluation),
+        _label_table(evaluation),
+    ]
+    if len(evaluation.errors) > 1:
+        tables.insert(0, _hypothesis_table(evaluation))
+    for table in tables:
         click.echo()
-        print_table(*found)
+        print_table(*table)
 
 
 _Table = tuple[str, list[Any], list[list[Any]]]  # title, headings, rows
 
 
-def _comparison(outcome: Outcome) -> _Table:
+def _hypothesis_table(evaluation: Evaluation) -> _Table:
     rows = [
-        [name, wrong, f"{wrong / outcome.rows:.4%}", "answers" if name == outcome.hypothesis else ""]
-        for name, wrong in outcome.errors.items()
+        [name, wrong, f"{wrong / evaluation.rows:.4%}", "answers" if name == evaluation.hypothesis else ""]
+        for name, wrong in evaluation.errors.items()
     ]
     return "Hypotheses", ["hypothesis", "errors", "share", ""], rows
 
 
-def _matrix(outcome: Outcome) -> _Table:
-    labels = outcome.labels
-    rows = [[str(true), *(outcome.counts[true, guess] for guess in labels)] for true in labels]
+def _confusion_matrix(evaluation: Evaluation) -> _Table:
+    labels = evaluation.labels
+    rows = [[str(label), *(evaluation.counts[label, prediction] for prediction in labels)] for label in labels]
     return "Confusion: a row for each label, a column for each prediction", ["label", *labels], rows
 
 
-def _pairs(outcome: Outcome) -> _Table:
-    confused = outcome.confused()
-    rows = [[str(true), str(guess), count] for true, guess, count in confused[:_PAIRS]]
-    rest = f", the {_PAIRS} most frequent of {len(confused):,} pairs" if len(confused) > _PAIRS else ""
+def _confusion_pairs(evaluation: Evaluation) -> _Table:
+    confusions = evaluation.confusions()
+    rows = [[str(label), str(prediction), n] for label, prediction, n in confusions[:_PAIRS]]
+    rest = f", the {_PAIRS} most frequent of {len(confusions):,} pairs" if len(confusions) > _PAIRS else ""
     return f"Confusion{rest}", ["label", "prediction", "rows"], rows
 
 
-def _per_label(outcome: Outcome) -> _Table:
+def _label_table(evaluation: Evaluation) -> _Table:
     rows = []
-    for found in outcome.per_label():
-        shares = ("" if found[name] is None else f"{found[name]:.4f}" for name in ("precision", "recall", "f1"))
-        rows.append([str(found["label"]), found["support"], *shares])
+    for scores in evaluation.per_label():
+        shares = ("" if scores[name] is None else f"{scores[name]:.4f}" for name in ("precision", "recall", "f1"))
+        rows.append([str(scores["label"]), scores["support"], *shares])
     return "Labels", ["label", "support", "precision", "recall", "F1"], rows

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,24 @@ import click
 from novikoff.cli.options import FORMATS
 
 if TYPE_CHECKING:
-    from novikoff.cli.table import Table
+    from novikoff.data.whole_table import WholeTable
     from novikoff.theory.certificates import Certificate, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors
 
 _KERNELS = ("poly", "rbf", "laplacian", "hamming")
 _PICTURES = (".png", ".svg", ".pdf")
-_MOST_LABELS = 100  # more make thousands of pairs, and are hardly classes
-_INSEPARABLE = 3  # the exit code that --exit-code asks for
+_MOST_LABELS = 100  # more would give thousands of pairs, and are hardly classes
+# What to do about a `TableError`, by its remedy.
+_ADVICE = {
+    "drop-rows": "Leave such rows out with --drop-missing.",
+    "drop-rows-or-column": "Leave these rows out with --drop-missing, or a column with --drop.",
+    "drop-column": "Leave it out with --drop.",
+    "drop-columns": "Leave columns out with --drop.",
+    "name-target": "Name the column of the labels with --target.",
+    "name-format": "If it is a CSV file, say --format csv.",
+    "learn-text": "`novikoff learn` makes features of the words in them.",
+}
+_INSEPARABLE = 3  # the exit code with --exit-code
 
 _EPILOG = """\b
 Examples:
@@ -37,7 +48,7 @@ Examples:
 """
 
 
-def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in _PICTURES:
         raise click.BadParameter(f"{str(path)!r} does not end in {', '.join(_PICTURES[:-1])} or {_PICTURES[-1]}.")
     return path
@@ -55,7 +66,7 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @click.option(
     "--kernel",
     type=click.Choice(_KERNELS),
-    help="Ask about rules that bend: functions of the feature space of a kernel.",
+    help="Ask about curved rules: functions of the feature space of a kernel.",
 )
 @click.option("--degree", type=click.IntRange(min=1), default=3, show_default=True, help="Of the kernel poly.")
 @click.option("--gamma", type=click.FloatRange(min=0.0, min_open=True), help="Of the kernel.  [default: 1 / columns]")
@@ -85,7 +96,7 @@ def _picture(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "--plot",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    callback=_picture,
+    callback=_check_picture_format,
     help="Draw it: .png, .svg or .pdf.",
 )
 @click.option("--exit-code", is_flag=True, help=f"Exit with {_INSEPARABLE}, not 0, if not separable.")
@@ -118,7 +129,7 @@ def certify(
 
     More than two labels give a verdict for each against the rest, and for each pair.
 
-    With --kernel a rule is a sum of kernels around rows, and may bend. There is no constant in it but that of poly.
+    With --kernel a rule is a sum of kernels around rows, and may be curved. Its only constant is that of poly.
 
     The verdict is exact for the numbers as they are read, which is in double precision.
     """
@@ -128,17 +139,21 @@ def certify(
         _require_matplotlib(plot)
     with _waiting(f"Reading {file}"):
         table = _read(file, **reading)
-    label = None if positive is None else _label(positive, table)
+    label = None if positive is None else _find_label(positive, table)
     _require_classes(table, label, plot)
-    bent = None if kernel is None else {"kernel": kernel, "degree": degree, "gamma": gamma, "coef0": coef0}
-    found = _decide(table, not no_intercept, label) if bent is None else _decide_bent(table, label, bent)
+    kernel_options = None if kernel is None else {"kernel": kernel, "degree": degree, "gamma": gamma, "coef0": coef0}
+    found = (
+        _decide(table, not no_intercept, label)
+        if kernel_options is None
+        else _decide_with_kernel(table, label, kernel_options)
+    )
     if verify:
         _verify(table, found)
-    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found and not bent else None
+    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found and not kernel_options else None
     if as_json:
-        from novikoff.cli.certify_json import as_text
+        from novikoff.cli.certify_json import to_json
 
-        click.echo(as_text(str(file), table, found, fewest, verify))
+        click.echo(to_json(str(file), table, found, fewest, verify))
     else:
         _print(file, table, found, fewest, verify, reading["target"] is not None)
     if plot is not None:
@@ -147,29 +162,35 @@ def certify(
         sys.exit(_INSEPARABLE)
 
 
-def _read(file: Path, **reading: Any) -> Table:
-    from novikoff.cli.progress import tell_of_compiling
-    from novikoff.cli.table import read_table
+def _read(file: Path, **reading: Any) -> WholeTable:
+    """Read the file; errors advise options of this command."""
+    from novikoff.cli.progress import announce_compilation
+    from novikoff.data.whole_table import TableError, read_whole_table
+    from novikoff.errors import DataError
 
-    tell_of_compiling()
-    return read_table(str(file), **{name: value for name, value in reading.items() if value not in (None, ())})
+    announce_compilation()
+    options = {name: value for name, value in reading.items() if value not in (None, ())}
+    try:
+        return read_whole_table(str(file), **options)
+    except TableError as error:
+        raise DataError(f"{error.problem} {_ADVICE[error.remedy]}") from error
 
 
-def _label(wanted: str, table: Table) -> Any:
-    """The label that a person has typed."""
+def _find_label(wanted: str, table: WholeTable) -> Any:
+    """The label of the table that equals what the user has typed."""
     import difflib
 
-    from novikoff.cli.certify_report import listed
+    from novikoff.cli.certify_report import join_words
     from novikoff.errors import DataError
-    from novikoff.inputs.labels import encode
+    from novikoff.inputs.labels import encode_labels
 
-    labels = encode(table.y)[0].tolist()
+    labels = encode_labels(table.y)[0].tolist()
     for label in labels:
         if wanted == str(label) or (not isinstance(label, str) and _as_float(wanted) == label):
             return label
     near = difflib.get_close_matches(wanted, map(str, labels))
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    known = listed(list(map(repr, labels)))
+    known = join_words(list(map(repr, labels)))
     raise DataError(f"No row is labelled {wanted!r} (--positive).{hint} The labels are {known}.")
 
 
@@ -180,21 +201,23 @@ def _as_float(text: str) -> float | None:
         return None
 
 
-def _require_classes(table: Table, positive: Any, plot: Path | None) -> None:
+def _require_classes(table: WholeTable, positive: Any, plot: Path | None) -> None:
+    """Refuse too many classes, and a picture of many questions."""
     from novikoff.errors import DataError
-    from novikoff.inputs.labels import encode
+    from novikoff.inputs.labels import encode_labels
 
-    count = len(encode(table.y)[0])
-    if positive is None and count > _MOST_LABELS:
+    n_labels = len(encode_labels(table.y)[0])
+    if positive is None and n_labels > _MOST_LABELS:
         raise DataError(
-            f"Found {count:,} different labels in {len(table.y):,} rows, more than {_MOST_LABELS}: name "
+            f"Found {n_labels:,} different labels in {len(table.y):,} rows, more than {_MOST_LABELS}: name "
             "the column of the labels with --target, or ask about one label with --positive."
         )
-    if positive is None and count > 2 and plot is not None:
-        raise DataError(f"A picture shows one question, and {count} labels make many: choose one with --positive.")
+    if positive is None and n_labels > 2 and plot is not None:
+        raise DataError(f"A picture shows one question, and {n_labels} labels make many: choose one with --positive.")
 
 
 def _require_matplotlib(plot: Path) -> None:
+    """Fail before any work if the picture could not be drawn or written."""
     from novikoff.system.atomic_files import require_writable
 
     if find_spec("matplotlib") is None:
@@ -204,46 +227,38 @@ def _require_matplotlib(plot: Path) -> None:
     require_writable(plot)
 
 
-def _decide(table: Table, fit_intercept: bool, positive: Any) -> Certificate | Verdicts:
-    """What nk.certify answers, saying which of many questions it has come to."""
-    from itertools import combinations
+def _decide(table: WholeTable, fit_intercept: bool, positive: Any) -> Certificate | Verdicts:
+    """Call `certify`; with many classes, show which question is being answered."""
+    from novikoff.inputs.labels import encode_labels
+    from novikoff.theory.certificates import Question
+    from novikoff.theory.separability import certify, certify_classes, certify_signs, read_data
 
-    from novikoff.inputs.labels import encode
-    from novikoff.theory.certificates import Question, Verdicts
-    from novikoff.theory.separability import certify, certify_signs, read_data
-
-    names = encode(table.y)[0].tolist()
+    names = encode_labels(table.y)[0].tolist()
     if positive is not None or len(names) <= 2:
         with _waiting("Looking for a separator, or for rows that allow none"):
             return certify(table.X, table.y, fit_intercept=fit_intercept, positive=positive)
     rows, labels = read_data(table.X, table.y)
     total = len(names) * (len(names) + 1) // 2
+    numbers = count(1)
     with _waiting(f"Answering {total:,} questions") as update:
 
-        def ask(number: int, question: Question) -> Certificate:
-            update(f"Question {number:,} of {total:,}: {question}")
+        def ask(question: Question) -> Certificate:
+            update(f"Question {next(numbers):,} of {total:,}: {question}")
             return certify_signs(rows, question.signs(labels), question)
 
-        against_rest = {
-            name: ask(number, Question(name, None, fit_intercept, one_against_rest=True))
-            for number, name in enumerate(names, start=1)
-        }
-        pairs = {
-            pair: ask(number, Question(pair[1], pair[0], fit_intercept))
-            for number, pair in enumerate(combinations(names, 2), start=len(names) + 1)
-        }
-    return Verdicts(against_rest, pairs)
+        return certify_classes(ask, names, fit_intercept)
 
 
-def _decide_bent(table: Table, positive: Any, bent: dict[str, Any]) -> Certificate | Verdicts:
-    """The same in the feature space of a kernel."""
+def _decide_with_kernel(table: WholeTable, positive: Any, kernel_options: dict[str, Any]) -> Certificate | Verdicts:
+    """Call `certify` with a kernel."""
     from novikoff.theory.separability import certify
 
     with _waiting("Looking for a separator in feature space, or for rows that allow none"):
-        return certify(table.X, table.y, positive=positive, **bent)
+        return certify(table.X, table.y, positive=positive, **kernel_options)
 
 
-def _verify(table: Table, found: Certificate | Verdicts) -> None:
+def _verify(table: WholeTable, found: Certificate | Verdicts) -> None:
+    """Verify every proof, showing which one is being checked."""
     from novikoff.theory.certificates import Verdicts
 
     proofs = list(found.values()) if isinstance(found, Verdicts) else [found]
@@ -255,16 +270,18 @@ def _verify(table: Table, found: Certificate | Verdicts) -> None:
             proof.verify(table.X, table.y)
 
 
-def _fewest_errors(table: Table, found: Certificate | Verdicts, time_limit: float, verify: bool) -> FewestErrors | None:
-    """For one question only: with many labels it would take many times as long."""
+def _fewest_errors(
+    table: WholeTable, found: Certificate | Verdicts, time_limit: float, verify: bool
+) -> FewestErrors | None:
+    """Bound the errors of the best linear rule, for one question only: for many labels it would take too long."""
     from novikoff.theory.certificates import Certificate
+    from novikoff.theory.fewest_errors import fewest_errors
 
     if not isinstance(found, Certificate):
         return None
-    from novikoff.theory.fewest_errors import fewest_errors
 
     question, what = found.question, f"Looking for the fewest errors, {time_limit:g} s or until Ctrl-C"
-    with _counting_down(what, time_limit) as update:
+    with _waiting_at_most(what, time_limit) as update:
         fewest = fewest_errors(
             table.X,
             table.y,
@@ -280,66 +297,76 @@ def _fewest_errors(table: Table, found: Certificate | Verdicts, time_limit: floa
 
 
 def _print(
-    file: Path, table: Table, found: Certificate | Verdicts, fewest: FewestErrors | None, verified: bool, chosen: bool
+    file: Path,
+    table: WholeTable,
+    found: Certificate | Verdicts,
+    fewest: FewestErrors | None,
+    verified: bool,
+    is_target_chosen: bool,
 ) -> None:
+    """Print the whole report."""
     from rich.console import Console
 
-    from novikoff.cli.certify_report import Report
+    from novikoff.cli.certify_report import CertifyReport
     from novikoff.theory.certificates import Certificate
 
-    report = Report(Console(highlight=False), table)
-    report.opening("standard input" if str(file) == "-" else str(file), chosen)
+    report = CertifyReport(Console(highlight=False), table)
+    report.print_opening("standard input" if str(file) == "-" else str(file), is_target_chosen)
     if isinstance(found, Certificate):
-        report.verdict(found)
+        report.print_verdict(found)
     else:
-        report.verdicts(found)
+        report.print_verdicts(found)
     if fewest is not None:
-        report.errors(fewest)
+        report.print_errors(fewest)
     if verified:
-        report.say("\nThe proofs were checked again in exact arithmetic, by code that shares nothing with the search.")
+        report.print_paragraph(
+            "\nThe proofs were checked again in exact arithmetic, by a checker that uses no code of the search, with "
+            "three exceptions (docs/certificates.md)."
+        )
 
 
-def _draw(plot: Path, table: Table, found: Any) -> None:
+def _draw(plot: Path, table: WholeTable, found: Any) -> None:
+    """Write a picture of the certificate to a file."""
     import io
 
     from novikoff.plots import PlaneDisplay
-    from novikoff.system.atomic_files import write_whole
+    from novikoff.system.atomic_files import write_atomic
 
-    figure = PlaneDisplay.from_certificate(found, table.X, table.y, feature_names=table.names).figure_
+    figure = PlaneDisplay.from_certificate(found, table.X, table.y, feature_names=table.feature_names).figure_
     content = io.BytesIO()
     figure.savefig(content, format=plot.suffix[1:].lower())
-    write_whole(plot, content.getvalue())
+    write_atomic(plot, content.getvalue())
     click.echo(f"Drawn in {plot}.", err=True)
 
 
 @contextmanager
 def _waiting(what: str) -> Iterator[Callable[[str], None]]:
-    """Say what is going on, on a terminal; the line goes away when it is done. Yields what changes it."""
+    """Show a status line on a terminal until the work is done. Yields a function that changes its text."""
     if not sys.stderr.isatty():
-        yield lambda words: None
+        yield lambda text: None
         return
     from rich.console import Console
     from rich.text import Text
 
     with Console(stderr=True).status(Text(f"{what} ...")) as status:
-        yield lambda words: status.update(Text(f"{words} ..."))
+        yield lambda text: status.update(Text(f"{text} ..."))
 
 
 @contextmanager
-def _counting_down(what: str, seconds: float) -> Iterator[Callable[[str], None]]:
-    """The same with a bar that fills as time runs out."""
+def _waiting_at_most(what: str, seconds: float) -> Iterator[Callable[[str], None]]:
+    """Show a status line with a bar that fills as time passes. Yields a function that changes its text."""
     if not sys.stderr.isatty():
-        yield lambda words: None
+        yield lambda text: None
         return
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, Task, TextColumn
     from rich.progress_bar import ProgressBar
 
-    class Elapsed(ProgressColumn):
+    class ElapsedBar(ProgressColumn):
         def render(self, task: Task) -> ProgressBar:
             return ProgressBar(total=max(seconds, 1e-9), completed=task.elapsed or 0.0, width=24)
 
-    columns = Elapsed(), TextColumn("{task.description}", markup=False)
+    columns = ElapsedBar(), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what)
-        yield lambda words: progress.update(task, description=words)
+        yield lambda text: progress.update(task, description=text)

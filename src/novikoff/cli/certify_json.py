@@ -1,7 +1,7 @@
-"""Proofs as JSON, complete, for a program to check.
+"""Complete proofs as JSON, for a program to check.
 
 Rows are numbered from 0 among all rows of the file, lines from 1. Doubles are written so that they are read back the
-same; whole numbers of any size, and fractions p/q where a margin is too thin for doubles, are strings.
+same; integers of any size, and fractions p/q where a margin is too small for doubles, are strings.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import numpy as np
 from novikoff.theory.certificates import Certificate, Inseparable, Separable, Verdicts
 
 if TYPE_CHECKING:
-    from novikoff.cli.table import Table
+    from novikoff.data.whole_table import WholeTable
     from novikoff.theory.fewest_errors import FewestErrors
 
-__all__ = ["as_text"]
+__all__ = ["to_json"]
 
 
-def as_text(file: str, table: Table, found: Certificate | Verdicts, fewest: FewestErrors | None, verified: bool) -> str:
+def to_json(
+    file: str, table: WholeTable, found: Certificate | Verdicts, fewest: FewestErrors | None, verified: bool
+) -> str:
     """One JSON object: what was read, and the verdict with its proof, or a list of them."""
     labels, counts = np.unique(table.y, return_counts=True)
     first = found if isinstance(found, Certificate) else next(iter(found.values()))
@@ -47,11 +49,11 @@ def as_text(file: str, table: Table, found: Certificate | Verdicts, fewest: Fewe
     return json.dumps(about, indent=2)
 
 
-def _proof(found: Certificate, table: Table) -> dict[str, Any]:
+def _proof(found: Certificate, table: WholeTable) -> dict[str, Any]:
     question = found.question
-    asked = {"positive": question.positive, "negative": question.negative, "against_rest": question.one_against_rest}
+    sides = {"positive": question.positive, "negative": question.negative, "against_rest": question.one_against_rest}
     if isinstance(found, Separable):
-        return asked | {
+        return sides | {
             "verdict": "separable",
             "margin_lower": _exact(found.margin_lower),
             "margin_upper": found.margin_upper,
@@ -61,24 +63,24 @@ def _proof(found: Certificate, table: Table) -> dict[str, Any]:
             "rows": _rows(found.support, [_exact(weight) for weight in found.multipliers], table),
         }
     assert isinstance(found, Inseparable)
-    return asked | {"verdict": "inseparable", "rows": _rows(found.rows, [str(m) for m in found.multipliers], table)}
+    return sides | {"verdict": "inseparable", "rows": _rows(found.rows, [str(m) for m in found.multipliers], table)}
 
 
-def _separator(found: Separable, table: Table) -> dict[str, Any]:
+def _separator(found: Separable, table: WholeTable) -> dict[str, Any]:
     """Weights of columns; in the feature space of a kernel, of rows."""
     if found.question.kernel is None:
         return {"separator": _weights(found.separator, table), "intercept": _exact(found.intercept)}
     used = np.flatnonzero(found.separator)
-    return {"separator": [_place(row, table) | {"weight": _exact(found.separator[row])} for row in used.tolist()]}
+    return {"separator": [_locate(row, table) | {"weight": _exact(found.separator[row])} for row in used.tolist()]}
 
 
-def _fewest(found: FewestErrors, table: Table) -> dict[str, Any]:
+def _fewest(found: FewestErrors, table: WholeTable) -> dict[str, Any]:
     return {
         "lower": found.lower,
         "upper": found.upper,
         "separator": _weights(found.separator, table),
         "intercept": _exact(found.intercept),
-        "rows_wrong": [_place(row, table) for row in found.rows_wrong.tolist()],
+        "rows_wrong": [_locate(row, table) for row in found.rows_wrong.tolist()],
         "witnesses": [
             {"share": str(share), "rows": _rows(witness.rows, [str(m) for m in witness.multipliers], table)}
             for witness, share in zip(found.witnesses, found.shares, strict=True)
@@ -86,19 +88,20 @@ def _fewest(found: FewestErrors, table: Table) -> dict[str, Any]:
     }
 
 
-def _weights(separator: np.ndarray, table: Table) -> dict[str, Any]:
-    """By the names of the columns; those that are not there are 0."""
-    return {name: _exact(weight) for name, weight in zip(table.names, separator, strict=True) if weight}
+def _weights(separator: np.ndarray, table: WholeTable) -> dict[str, Any]:
+    """Weights by the names of the columns; columns that are not listed have weight 0."""
+    return {name: _exact(weight) for name, weight in zip(table.feature_names, separator, strict=True) if weight}
 
 
-def _rows(rows: np.ndarray, multipliers: list[Any], table: Table) -> list[dict[str, Any]]:
-    return [_place(row, table) | {"multiplier": m} for row, m in zip(rows.tolist(), multipliers, strict=True)]
+def _rows(rows: np.ndarray, multipliers: list[Any], table: WholeTable) -> list[dict[str, Any]]:
+    return [_locate(row, table) | {"multiplier": m} for row, m in zip(rows.tolist(), multipliers, strict=True)]
 
 
-def _place(row: int, table: Table) -> dict[str, Any]:
-    return {"row": int(table.numbers[row]), "line": int(table.lines[row]), "label": table.y[row].item()}
+def _locate(row: int, table: WholeTable) -> dict[str, Any]:
+    """The number of a row in the file, its line, and its label."""
+    return {"row": int(table.row_numbers[row]), "line": int(table.lines[row]), "label": table.y[row].item()}
 
 
 def _exact(number: Any) -> float | str:
-    """A double, or a fraction in words."""
+    """A double, or a fraction as a string."""
     return float(number) if isinstance(number, (float, np.floating)) else str(number)

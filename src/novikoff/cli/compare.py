@@ -1,10 +1,9 @@
-"""novikoff compare: perceptrons beside their neighbours, on a file of one's own."""
+"""novikoff compare: perceptrons and other linear methods on a file of your own."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.interrupts import Interrupted
-from novikoff.cli.options import feature_options, files_argument, reading, reading_options, rejects_option
+from novikoff.cli.options import drop_unset, feature_options, files_argument, reading_options, rejects_option
+from novikoff.cli.progress import announce_compilation
 from novikoff.cli.tables import print_table
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from novikoff.data.formats.block import Block
-    from novikoff.estimators.baselines import Neighbour
+    from novikoff.estimators.baselines import BaselineResult
     from novikoff.inputs.rows import Rows
 
 _EPILOG = """\b
@@ -46,9 +45,11 @@ Examples:
     show_default=True,
     help="The share of rows to hold out where there is no --test.",
 )
-@click.option("--passes", type=click.IntRange(1), default=5, show_default=True, help="Of the perceptrons.")
+@click.option("--passes", type=click.IntRange(1), default=5, show_default=True, help="Passes of the perceptrons.")
 @feature_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of shuffling.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the split and of shuffling."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 @rejects_option
 @reading_options
@@ -66,28 +67,31 @@ def compare(
     char_ngrams: tuple[int, int],
     **options: Any,
 ) -> None:
-    """Set perceptrons beside their neighbours.
+    """Compare perceptrons with other linear methods.
 
     Perceptrons, hinge and logistic loss by stochastic gradient descent, and scikit-learn's logistic regression, naive
     Bayes and linear support vector machine learn from the same rows of FILES, held in memory and encoded as `novikoff
     learn` would; the perceptrons in a new order in every pass. For each: errors on rows it has not seen, seconds of
-    learning, and the size of the model. None is tuned: `novikoff select` chooses among perceptrons.
+    learning, and the size of the model. None of them is tuned: `novikoff select` chooses among perceptrons.
     """
-    from novikoff.cli.holding import Held, split, warn_of_unknown
+    from novikoff.cli.in_memory import read_in_memory, require_two_classes, warn_of_unknown_labels
     from novikoff.data.encoding import Features
+    from novikoff.selection.in_memory import split_blocks
+    from novikoff.streaming.candidates import encode_split
 
-    given = reading(options)
-    held = Held.read(files, given, rejects)
-    held.require_classes()
+    announce_compilation()
+    given = drop_unset(options)
+    data = read_in_memory(files, given, rejects)
+    require_two_classes(data)
     if test_files:
-        train, test = held.blocks, Held.read(test_files, given, target=held.target).blocks
+        train, test = data.blocks, read_in_memory(test_files, given, target=data.target).blocks
     else:
-        train, test = split(held.blocks, 1, validation, seed)[0]
+        train, test = split_blocks(data.blocks, 1, validation, seed)[0]
     features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)
-    known, unknown = _encoded(train, test, features)
-    warn_of_unknown(sorted(set(unknown[1].tolist()) - set(known[1].tolist())))
+    to_learn, to_test = encode_split(train, test, features)
+    warn_of_unknown_labels(sorted(set(to_test[1].tolist()) - set(to_learn[1].tolist())))
     try:
-        found = _compared(known, unknown, passes, seed)
+        found = _fit_all(to_learn, to_test, passes, seed)
     except KeyboardInterrupt:
         raise Interrupted("Stopped.") from None
     if as_json:
@@ -96,42 +100,18 @@ def compare(
         _report(found, sum(map(len, train)))
 
 
-def _encoded(
-    train: Sequence[Block], test: Sequence[Block], features: Any
-) -> tuple[tuple[Rows, np.ndarray], tuple[Rows, np.ndarray]]:
-    """Numbers of both, by what the rows to learn from have brought: names, and the moments of columns."""
-    import numpy as np
-
-    from novikoff.cli.tested import shown
-    from novikoff.inputs.rows import Rows
-    from novikoff.streaming.model import encoding_for
-
-    encoding = encoding_for(train[0], features)
-    for block in train:
-        encoding.require(block)
-        for _ in encoding.learn(block):
-            pass
-
-    def encoded(blocks: Sequence[Block]) -> tuple[Rows, np.ndarray]:
-        rows = Rows.joined([encoding.read(block) for block in blocks])
-        rows.require_numbers()
-        # As words: scikit-learn takes numbers such as 0.5 for quantities.
-        labels = [str(label) for block in blocks for label in shown(np.asarray(block.labels).tolist())]
-        return rows, np.array(labels)
-
-    return encoded(train), encoded(test)
-
-
-def _compared(train: tuple[Rows, np.ndarray], test: tuple[Rows, np.ndarray], passes: int, seed: int) -> list[Neighbour]:
+def _fit_all(
+    train: tuple[Rows, np.ndarray], test: tuple[Rows, np.ndarray], passes: int, seed: int
+) -> list[BaselineResult]:
     import sys
 
     from rich.console import Console
     from rich.progress import Progress
 
     from novikoff.estimators.baselines import compare as compared
-    from novikoff.estimators.baselines import neighbours
+    from novikoff.estimators.baselines import make_baselines
 
-    total = len(neighbours(False, passes, seed))
+    total = len(make_baselines(False, passes, seed))
     found = []
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("learning", total=total)
@@ -141,7 +121,7 @@ def _compared(train: tuple[Rows, np.ndarray], test: tuple[Rows, np.ndarray], pas
     return found
 
 
-def _report(found: list[Neighbour], n_train: int) -> None:
+def _report(found: list[BaselineResult], n_train: int) -> None:
     rows = []
     for each in sorted(found, key=lambda own: own.errors):
         share = each.errors / each.rows
@@ -154,7 +134,7 @@ def _report(found: list[Neighbour], n_train: int) -> None:
                 each.errors,
                 f"{share:.2%} ± {spread:.2%}",
                 f"{each.seconds:.3f} s",
-                _bytes(each.size),
+                _format_bytes(each.size),
                 note,
             ]
         )
@@ -165,8 +145,8 @@ def _report(found: list[Neighbour], n_train: int) -> None:
     )
 
 
-def _bytes(size: float) -> str:
-    """Such as 1.5 MB."""
+def _format_bytes(size: float) -> str:
+    """A size with its unit, such as 1.5 MB."""
     for unit in ("B", "kB", "MB"):
         if size < 1000:
             return f"{size:.3g} {unit}"

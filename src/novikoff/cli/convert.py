@@ -1,4 +1,4 @@
-"""novikoff convert: the same rows in another format."""
+"""novikoff convert: write rows in another format."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.options import files_argument, reading, reading_options
-from novikoff.cli.progress import Gauge, progress
+from novikoff.cli.options import drop_unset, files_argument, reading_options
+from novikoff.cli.progress import ByteCounter, progress, say
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
-    from novikoff.data.writing import Converted
+    from novikoff.data.writing import ConversionResult
 
-# The same as in novikoff.data.writing, which loads too much for --help.
+# A copy of the choices in novikoff.data.writing, which loads too much for --help.
 _FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw", "text")
-_SHOWN = 20  # labels
+_LISTED = 20  # labels
 
 _EPILOG = """\b
 Formats, by the extension of OUTPUT or --to:
@@ -27,7 +27,7 @@ Formats, by the extension of OUTPUT or --to:
   svmlight         .svm .svmlight .libsvm
                                  numbers by column, from 1; words as column=word, 1 where a row
                                  has it; missing numbers as "column is missing". OUTPUT.names
-                                 tells which index is which
+                                 lists the name of each index
   vw               .vw           column:number, column=word; texts as a namespace of their words;
                                  blanks, | and : in names become _
   text             .txt          label, tab, text: for a table with one column besides the labels
@@ -35,14 +35,16 @@ Text may also end in .gz, .bz2, .xz or .zst.
 
 \b
 What to expect:
-  Numbers are read back as the same doubles. svmlight and vw have numbers as labels: words become
-  0, 1, 2, ... in the order in which they come, and OUTPUT.labels tells which is which.
-  svmlight becomes a table with a column for each index, 0 where a row has none, and JSON lines
-  one with a column for each name; that takes two readings, so no pipe. To jsonl and vw goes only
-  what is there. What a row of JSON lines does not name is 0 in svmlight and vw, and missing in a
-  table. Vowpal Wabbit's rows have names without end, and do not become tables.
-  CSV cannot say all: a word such as NA or ? is read back as missing, a column of words that all
-  look like numbers as numbers (read it with --types zip=word), and blanks around words are gone.
+  Numbers are read back as the same doubles. Labels of svmlight and vw are numbers: words become
+  0, 1, 2, ... in the order in which they come, and OUTPUT.labels lists them.
+  svmlight becomes a table with a column for each index, 0 where a row has no value, and JSON lines
+  a table with a column for each name; the files are read twice for that, so a pipe will not do.
+  jsonl and vw get only the values that a row has. A name that a row of JSON lines lacks is 0 in
+  svmlight and vw, and missing in a table. Vowpal Wabbit's rows may have any number of names, and
+  cannot become tables.
+  CSV loses some distinctions: a word such as NA or ? is read back as missing, a column of words
+  that all look like numbers as numbers (read it with --types zip=word), and blanks around words
+  are lost.
 
 \b
 Examples:
@@ -70,7 +72,7 @@ Examples:
     "--rejects",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where --bad-rows skip puts the rows it left out.  [default: OUTPUT.rejects]",
+    help="Where --bad-rows skip writes the rows it leaves out.  [default: OUTPUT.rejects]",
 )
 @reading_options
 def convert(
@@ -87,43 +89,44 @@ def convert(
     FILES are read as `novikoff learn` reads them, block by block, and written to OUTPUT, which is replaced whole, or
     not at all if anything goes wrong. - is the standard input or output.
     """
-    from novikoff.cli.sources import LeftOut
     from novikoff.data.writing import convert as write
     from novikoff.data.writing import format_of
     from novikoff.errors import DataError
+    from novikoff.streaming.rejects import RejectLog
 
     if no_labels and options["target"] is not None:
         raise click.UsageError("--target names a column of labels, and --no-labels says that there is none.")
     try:
         format_of(output, to)
     except DataError as error:
-        raise click.UsageError(str(error)) from error
-    how = {**reading(options), **({"target": False} if no_labels else {})}
-    left_out = LeftOut(rejects or (None if output == "-" else Path(f"{output}.rejects")))
+        advice = " Name a format with --to." if to is None else ""
+        raise click.UsageError(f"{error}{advice}") from error
+    how = {**drop_unset(options), **({"target": False} if no_labels else {})}
+    log = RejectLog(rejects or (None if output == "-" else Path(f"{output}.rejects")), notify=say)
     rows = 0
-    with progress(Gauge.of_rows()) as show:
+    with progress(ByteCounter.unknown()) as update:
 
         def note(block: Block) -> None:
             nonlocal rows
-            left_out.note(block)
+            log.add(block)
             rows += len(block)
-            show(rows)
+            update(rows)
 
         try:
             converted = write(files, output, to=to, label=label, note=note, **how)
         finally:
-            left_out.close()
-    _tell(converted, output)
+            log.close()
+    _report(converted, output)
 
 
-def _tell(converted: Converted, output: str) -> None:
-    """What the output itself does not say."""
+def _report(converted: ConversionResult, output: str) -> None:
+    """Say where the names of features and labels are, which svmlight and vw do not hold."""
     if output != "-":
-        for extension in converted.beside:
+        for extension in converted.side_files:
             click.echo(f"{output}.{extension} has the {extension} of its numbers.", err=True)
         return
-    if "names" in converted.beside:
+    if "names" in converted.side_files:
         click.echo("The names of the features are lost: to keep them, write to a file.", err=True)
-    if labels := converted.beside.get("labels", b"").decode().splitlines():
-        more = f" and {len(labels) - _SHOWN} more" if len(labels) > _SHOWN else ""
-        click.echo(f"Labels: {', '.join(label.replace(chr(9), ' is ') for label in labels[:_SHOWN])}{more}.", err=True)
+    if labels := converted.side_files.get("labels", b"").decode().splitlines():
+        more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
+        click.echo(f"Labels: {', '.join(label.replace(chr(9), ' is ') for label in labels[:_LISTED])}{more}.", err=True)

@@ -1,4 +1,4 @@
-"""novikoff demo: a perceptron learns to read digits, and its mistakes are accounted for."""
+"""novikoff demo: a perceptron learns to read digits, with its ledger printed as it goes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.ledger import Ledger
 
 _TRAIN = 1297  # of 1,797 digits; the other 500 are the test set
-_BETA = 1000.0  # the margin that the margin rule insists on: enough for nearly half of the best one
+_BETA = 1000.0  # of the margin rule: with it the margin is nearly half of the largest
 _HYPOTHESES = ("last", "averaged", "voted", "pocket")
 
 _HEADER = " examples  mistakes  since last   error      |w|  margin at most  theorem allows"
@@ -40,7 +40,7 @@ def demo(path: Path) -> None:
     """Watch a perceptron learn to read handwritten digits.
 
     Writes scikit-learn's 1,797 digits to a CSV file, learns the first 1,297 of them online, one at a time, and prints
-    its account as it goes, after 1, 2, 4, 8, ... examples:
+    its ledger as it goes, after 1, 2, 4, 8, ... examples:
 
     \b
       mistakes         so far, each counted before the update it led to
@@ -49,11 +49,11 @@ def demo(path: Path) -> None:
                        by more than this, certified by the run itself
       theorem allows   mistakes still to come, at most
 
-    Then it goes on until a whole pass is clean, and compares the hypotheses on the 500 digits it has not seen.
+    Then it continues until a whole pass makes no mistake, and compares the hypotheses on the 500 test digits.
     """
-    from novikoff.estimators.datasets import digits
+    from novikoff.estimators.datasets import load_digit_images
 
-    names, X, y = digits()
+    names, X, y = load_digit_images()
     _write_csv(path, names, X, y)
     X, y = _read_csv(path)
     train, test = (X[:_TRAIN], y[:_TRAIN]), (X[_TRAIN:], y[_TRAIN:])
@@ -63,7 +63,7 @@ def demo(path: Path) -> None:
 
     click.echo("(The first run on a machine compiles its loops; that takes some seconds.)")
 
-    known = _account_of_a_separator(*train)
+    known = _ledger_with_margin(*train)
     click.echo(
         f"\nThe margin rule found weights that separate all {_TRAIN:,} by {known.margin:.4f}; the longest vector is "
         f"{known.radius:.2f}.\nBy Novikoff's theorem a perceptron errs at most (R / margin)^2 = "
@@ -86,15 +86,15 @@ def demo(path: Path) -> None:
 
 
 def _command() -> str:
-    """How this command can be called again: where it is, if the shell would not find it."""
+    """The name of this command for the shell: its path if it is not on PATH."""
     if shutil.which("novikoff") or os.path.basename(sys.argv[0]) != "novikoff":
         return "novikoff"
     near = os.path.relpath(sys.argv[0])
     return shlex.quote(os.path.abspath(sys.argv[0]) if near.startswith(os.pardir) else near)
 
 
-def _account_of_a_separator(X: np.ndarray, y: np.ndarray) -> Ledger:
-    """Radius and margin, measured on every row with weights that the margin rule stops at."""
+def _ledger_with_margin(X: np.ndarray, y: np.ndarray) -> Ledger:
+    """A ledger with the radius of the rows, and the margin of weights found by the margin rule."""
     from novikoff import rules
     from novikoff.estimators import Perceptron
 
@@ -107,33 +107,33 @@ def _learn_online(X: np.ndarray, y: np.ndarray, known: Ledger) -> None:
     from novikoff.estimators import Perceptron
 
     model = Perceptron(classes=range(10))
-    lines = _Lines(known)
+    table = _DemoTable(known)
     for n, (x, digit) in enumerate(zip(X, y.tolist(), strict=True), start=1):
         model.predict_one(x)
         model.learn_one(x, digit)
         if _is_power_of_two(n) or n == len(X):
-            lines.show(model.ledger_)
+            table.add_line(model.ledger_)
 
 
 def _learn_until_clean(X: np.ndarray, y: np.ndarray, known: Ledger) -> int:
     from novikoff.estimators import Perceptron
 
-    lines = _Lines(known)
-    model = Perceptron().set_callbacks(lines).fit(X, y)
+    table = _DemoTable(known)
+    model = Perceptron().set_callbacks(table).fit(X, y)
     if not _is_power_of_two(model.n_iter_):
-        lines.show(model.ledger_)
+        table.add_line(model.ledger_)
     return model.n_iter_
 
 
-class _Lines:
-    """The growing table; as a callback of scikit-learn's it adds a line after passes 1, 2, 4, 8, ..."""
+class _DemoTable:
+    """A table that grows by a line at a time; as a scikit-learn callback, after passes 1, 2, 4, 8, ..."""
 
     def __init__(self, known: Ledger) -> None:
         assert known.mistake_bound is not None
         self.allowed = int(known.mistake_bound)
         self.examples = self.mistakes = 0
 
-    def show(self, ledger: Ledger) -> None:
+    def add_line(self, ledger: Ledger) -> None:
         since = (ledger.mistakes - self.mistakes) / (ledger.examples - self.examples)
         self.examples, self.mistakes = ledger.examples, ledger.mistakes
         click.echo(
@@ -152,7 +152,7 @@ class _Lines:
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:
         if context.parent is not None and _is_power_of_two(context.task_id + 1):
-            self.show(fitted_estimator.ledger_)
+            self.add_line(fitted_estimator.ledger_)
 
 
 def _is_power_of_two(n: int) -> bool:
@@ -179,7 +179,7 @@ def _compare(train: tuple[np.ndarray, np.ndarray], test: tuple[np.ndarray, np.nd
 
 def _write_csv(path: Path, names: list[str], X: np.ndarray, y: np.ndarray) -> None:
     from novikoff.errors import DataError
-    from novikoff.system.atomic_files import write_whole
+    from novikoff.system.atomic_files import write_atomic
 
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -190,7 +190,7 @@ def _write_csv(path: Path, names: list[str], X: np.ndarray, y: np.ndarray) -> No
         if not path.is_file() or path.stat().st_size != len(content) or path.read_bytes() != content:
             raise DataError(f"{path} exists and is not the file this demo writes; name another with --csv.")
         return
-    write_whole(path, content)
+    write_atomic(path, content)
 
 
 def _read_csv(path: Path) -> tuple[np.ndarray, np.ndarray]:

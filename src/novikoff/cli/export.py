@@ -1,4 +1,4 @@
-"""novikoff export: a model for other programs."""
+"""novikoff export: write a model as JSON or ONNX for other programs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from novikoff.cli.options import require_apart
+from novikoff.cli.options import require_distinct_paths
 
 _EPILOG = """\b
-JSON holds what it takes to score a row by hand; the weights that are 0 are left out:
+JSON has everything that is needed to compute the score of a row; weights of 0 are left out:
   {
    "format": "novikoff-coef", "version": 1,
    "rule": "Perceptron", "hypothesis": "averaged", "fit_intercept": true,
@@ -28,16 +28,16 @@ says. With more than two classes each has a vector, and the highest score wins.
   number   (value - mean) / deviation; 0 if the deviation is 0; the value itself if there is none.
            If missing: 0, and "column is missing" is 1
   word     "column=word" is 1; if missing, "column=?" is 1
-  text     small letters; "column:word word" and "column~chars" are how often they are there, for
-           runs of "ngrams" words and "char_ngrams" characters. All known ones ("zero" lists those
-           with weight 0) are multiplied by "text_length" and divided by the root of the sum of
-           their squares. The docstring of novikoff.exports.json_coefficients has the details
+  text     lower case; "column:word word" and "column~chars" are the counts of runs of "ngrams"
+           words and "char_ngrams" characters. All known ones ("zero" lists those with weight 0) are
+           multiplied by "text_length" and divided by the root of the sum of their squares. The
+           docstring of novikoff.exports.json_coefficients has the details
 "features" is "table"; "index" (coef by svmlight's index), "array" (coef by column from 0) or
-"names" (Vowpal Wabbit's are namespace^name). Features that are not there weigh 0. If there is
-"hash_bits", names that came late share weights, and cannot be looked up.
+"names" (Vowpal Wabbit's are namespace^name). Features that are not listed have weight 0. If there
+is "hash_bits", later names share weights, and cannot be looked up.
 
 \b
-ONNX is for models over numbers and words, and needs the extra: pip install 'novikoff[onnx]'
+ONNX is for models of numbers and words, and needs the extra: pip install 'novikoff[onnx]'
   input    X, doubles, (rows, columns): a table's columns in order, an svmlight file's indices
            from 0. NaN is a missing number. With words: one input for each column, (rows, 1), by
            its name; a missing word is ""
@@ -51,7 +51,7 @@ Examples:
 """
 
 
-def _format(output: str, to: str | None) -> str:
+def _output_format(output: str, to: str | None) -> str:
     name = output.lower()
     for extension in ("json", "onnx"):
         if to == extension or (to is None and name.endswith((f".{extension}", f".{extension}.gz"))):
@@ -75,9 +75,9 @@ def export(model: Path, output: str, to: str | None) -> None:
 
     The weights of MODEL by the names of its features, as JSON, or as an ONNX graph that answers as MODEL does.
     """
-    format = _format(output, to)
-    require_apart({"--output": output}, [model])
-    from novikoff.data.writing.outputs import opened_output
+    format = _output_format(output, to)
+    require_distinct_paths({"--output": output}, [model])
+    from novikoff.data.writing.outputs import open_output
     from novikoff.errors import ModelFileError
     from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
@@ -87,9 +87,9 @@ def export(model: Path, output: str, to: str | None) -> None:
     found = load(model)
     if not isinstance(found, (Perceptron, StreamModel)):
         raise ModelFileError(
-            f"{model} holds a {type(found).__name__}, which is no list of weights by feature; "
-            "only models of Perceptron and of novikoff learn are exported."
+            f"{model} holds a {type(found).__name__}, which has no weights by feature; "
+            "only models of Perceptron and of novikoff learn can be exported."
         )
     content = to_json(found).encode() if format == "json" else to_onnx(found).SerializeToString()
-    with opened_output(output) as file:
+    with open_output(output) as file:
         file.write(content)

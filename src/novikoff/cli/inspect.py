@@ -1,4 +1,4 @@
-"""novikoff inspect: what a model file holds."""
+"""novikoff inspect: show what a model file holds."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ import click
 if TYPE_CHECKING:
     from novikoff.streaming.model import StreamModel
 
-_MANY, _LONG = 40, 40  # labels that are shown, and characters of each
+_LISTED, _LONGEST = 40, 40  # labels, and characters of each
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Features to show for each label.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def inspect(model: Path, top: int, as_json: bool) -> None:
     """Show what a model is.
 
-    How MODEL learns, its account of mistakes, and its heaviest features by name; of a model saved in Python what its
-    kind has of these. Taggers have `novikoff tag inspect`.
+    How MODEL learns, its ledger of mistakes, and the features with the largest weights; of a model that was saved in
+    Python, as many of these as it has. For taggers there is `novikoff tag inspect`.
     """
     from novikoff.model_files.loading import load
     from novikoff.streaming.model import StreamModel
 
     found = load(model)
     if isinstance(found, StreamModel):
-        click.echo(json.dumps(_facts(found, top), indent=2) if as_json else _words(found, top))
+        click.echo(json.dumps(_facts(found, top), indent=2) if as_json else _describe(found, top))
         return
-    facts = _facts_of_estimator(found, top, model)
-    click.echo(json.dumps(facts, indent=2) if as_json else _words_of_estimator(found, facts))
+    facts = _estimator_facts(found, top, model)
+    click.echo(json.dumps(facts, indent=2) if as_json else _describe_estimator(found, facts))
 
 
 def _facts(model: StreamModel, top: int) -> dict[str, Any]:
-    from novikoff.cli.tested import shown
+    from novikoff.selection.evaluation import plain_labels
 
     learner, ledger = model.model.learner, model.ledger
-    labels = shown(model.labels)
+    labels = plain_labels(model.labels)
     return {
         "rule": type(learner.rule).__name__,
         "hypothesis": type(learner.hypothesis).__name__.lower(),
@@ -52,40 +52,42 @@ def _facts(model: StreamModel, top: int) -> dict[str, Any]:
         "radius": ledger.radius,
         "norm": ledger.norm,
         "margin_at_most": ledger.margin_at_most,
-        "heaviest": [{"label": str(label), "weights": dict(weights)} for label, weights in _heaviest(model, top)],
+        "heaviest": [
+            {"label": str(label), "weights": dict(weights)} for label, weights in _largest_weights(model, top)
+        ],
     }
 
 
-def _heaviest(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, float]]]]:
-    from novikoff.cli.tested import shown
+def _largest_weights(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, float]]]]:
+    from novikoff.selection.evaluation import plain_labels
 
     found = model.heaviest(top)
-    return list(zip(shown([label for label, _ in found]), [weights for _, weights in found], strict=True))
+    return list(zip(plain_labels([label for label, _ in found]), [weights for _, weights in found], strict=True))
 
 
-def _words(model: StreamModel, top: int) -> str:
+def _describe(model: StreamModel, top: int) -> str:
     facts = _facts(model, top)
     lines = [
         f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
-        f"labels: {_listed(facts['labels'])}",
+        f"labels: {_list_labels(facts['labels'])}",
         f"features: {facts['features']:,}",
         *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
         "",
         repr(model.ledger),
     ]
-    for label, weights in _heaviest(model, top):
+    for label, weights in _largest_weights(model, top):
         lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
     return "\n".join(lines)
 
 
-def _facts_of_estimator(found: Any, top: int, path: Path) -> dict[str, Any]:
-    """The same of an estimator of scikit-learn's kind, as far as it has them."""
-    from novikoff.cli.tested import shown
+def _estimator_facts(found: Any, top: int, path: Path) -> dict[str, Any]:
+    """The facts of an estimator that was saved in Python, as far as it has them."""
+    from novikoff.selection.evaluation import plain_labels
     from novikoff.structured import SequenceTagger
 
     if isinstance(found, SequenceTagger):
         raise click.ClickException(f"{path} holds a tagger. To inspect it: novikoff tag inspect {path}")
-    labels = shown(found.classes_.tolist()) if hasattr(found, "classes_") else []
+    labels = plain_labels(found.classes_.tolist()) if hasattr(found, "classes_") else []
     facts = {
         "type": type(found).__name__,
         "parameters": {k: str(v) for k, v in found.get_params(deep=False).items()},
@@ -101,22 +103,22 @@ def _facts_of_estimator(found: Any, top: int, path: Path) -> dict[str, Any]:
             facts[name] = getattr(ledger, name)
     if hasattr(found, "coef_"):
         facts["features"] = found.coef_.shape[-1]
-        facts["heaviest"] = _heaviest_of(found, labels, top)
+        facts["heaviest"] = _estimator_weights(found, labels, top)
     return facts
 
 
-def _listed(labels: list[Any]) -> str:
-    """Labels for people to read: the first of them, if they are many, and the beginning of those that are long.
+def _list_labels(labels: list[Any]) -> str:
+    """The first labels of many, and the beginning of each long one.
 
-    >>> from novikoff.cli.inspect import _listed
-    >>> _listed(["ham", "spam"]), _listed(["x" * 99]) == "x" * 40 + "...", _listed(list(range(50)))[-13:]
+    >>> from novikoff.cli.inspect import _list_labels
+    >>> _list_labels(["ham", "spam"]), _list_labels(["x" * 99]) == "x" * 40 + "...", _list_labels(list(range(50)))[-13:]
     ('ham, spam', True, '39, 10 others')
     """
-    some = [text if len(text := str(label)) <= _LONG else f"{text[:_LONG]}..." for label in labels[:_MANY]]
-    return ", ".join([*some, *([f"{len(labels) - _MANY} others"] if len(labels) > _MANY else [])])
+    some = [text if len(text := str(label)) <= _LONGEST else f"{text[:_LONGEST]}..." for label in labels[:_LISTED]]
+    return ", ".join([*some, *([f"{len(labels) - _LISTED} others"] if len(labels) > _LISTED else [])])
 
 
-def _heaviest_of(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]]:
+def _estimator_weights(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]]:
     import numpy as np
 
     coef = np.atleast_2d(found.coef_)
@@ -130,10 +132,10 @@ def _heaviest_of(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]
     return rows
 
 
-def _words_of_estimator(found: Any, facts: dict[str, Any]) -> str:
+def _describe_estimator(found: Any, facts: dict[str, Any]) -> str:
     lines = [repr(found)]
     if facts["labels"]:
-        lines.append(f"labels: {_listed(facts['labels'])}")
+        lines.append(f"labels: {_list_labels(facts['labels'])}")
     counted = [name for name in ("features", "support_vectors") if name in facts]
     lines += [f"{name.replace('_', ' ')}: {facts[name]:,}" for name in counted]
     if facts["passes"]:

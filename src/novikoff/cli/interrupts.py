@@ -1,4 +1,4 @@
-"""Ctrl-C without loss: it waits for the end of a block, and the exit code says what happened."""
+"""Ctrl-C during a command: it takes effect at the end of a block, and the exit code tells."""
 
 from __future__ import annotations
 
@@ -8,67 +8,72 @@ from typing import Any
 
 import click
 
-__all__ = ["Interrupted", "InterruptedBetween", "Remembering", "without"]
+__all__ = ["DeferredInterrupts", "Interrupted", "RecordingCommand", "without_options"]
 
 
 class Interrupted(click.ClickException):
-    """It was asked to end, and has."""
+    """The command was interrupted, and has ended in order."""
 
-    exit_code = 130  # as a shell says it of Ctrl-C
+    exit_code = 130  # what shells report for Ctrl-C
 
 
-class Remembering(click.Command):
-    """Keeps the words it was called with, to say how to go on."""
+class RecordingCommand(click.Command):
+    """A command that keeps its arguments, so that it can say with which ones to continue."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[__name__] = list(args)
         return super().parse_args(ctx, args)
 
     @staticmethod
-    def words() -> list[str]:
-        """Those of the command that is running."""
+    def arguments() -> list[str]:
+        """The arguments of the running command."""
         return list(click.get_current_context().meta[__name__])
 
 
-def without(words: list[str], options: Iterable[str]) -> list[str]:
-    """The words of a command without some of its options, given by the names that Python has for them.
+def without_options(arguments: list[str], options: Iterable[str]) -> list[str]:
+    """The arguments of a command without some of its options, which are given by their names in Python.
 
-    >>> without(["a.txt", "--hash-bits", "3", "--beam=2", "--no-scale", "-o", "m"], ["hash_bits", "beam", "no_scale"])
+    >>> arguments = ["a.txt", "--hash-bits", "3", "--beam=2", "--no-scale", "-o", "m"]
+    >>> without_options(arguments, ["hash_bits", "beam", "no_scale"])
     ['a.txt', '-o', 'm']
     """
     flags = {f"--{name.replace('_', '-')}" for name in options}
-    kept, words = [], list(words)
-    while words:
-        word = words.pop(0)
-        if word.partition("=")[0] not in flags:
-            kept.append(word)
-        elif "=" not in word and not word.startswith("--no-"):
-            words.pop(0)  # its value
+    kept, arguments = [], list(arguments)
+    while arguments:
+        argument = arguments.pop(0)
+        if argument.partition("=")[0] not in flags:
+            kept.append(argument)
+        elif "=" not in argument and not argument.startswith("--no-"):
+            arguments.pop(0)  # its value
     return kept
 
 
-class InterruptedBetween:
-    """Within it Ctrl-C, or a scheduler's request to end, waits for the end of a block, so that no half of one is
-    learned: `with` it once around all, and again around each block."""
+class DeferredInterrupts:
+    """Defers SIGINT (Ctrl-C) and SIGTERM to the end of a block, so that no block is learned in part.
+
+    Enter it once around all blocks, and again around each block. A signal within a block raises KeyboardInterrupt at
+    its end; a signal between two blocks raises it at once.
+    """
 
     def __init__(self) -> None:
-        self.depth, self.is_asked = 0, False
+        self._depth, self._is_pending = 0, False
 
-    def __enter__(self) -> InterruptedBetween:
-        if not self.depth:
-            self.before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
-        self.depth += 1
+    def __enter__(self) -> DeferredInterrupts:
+        if not self._depth:
+            signals = (signal.SIGINT, signal.SIGTERM)
+            self._handlers = {number: signal.signal(number, self._handle) for number in signals}
+        self._depth += 1
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.depth -= 1
-        if not self.depth:
-            for number, before in self.before.items():
-                signal.signal(number, before)
-        elif self.is_asked and error[0] is None:  # an error says more
+        self._depth -= 1
+        if not self._depth:
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
+        elif self._is_pending and error[0] is None:  # an error says more
             raise KeyboardInterrupt
 
-    def _ask(self, number: int, frame: Any) -> None:
-        if self.depth < 2:
+    def _handle(self, number: int, frame: Any) -> None:
+        if self._depth < 2:
             raise KeyboardInterrupt
-        self.is_asked = True
+        self._is_pending = True

@@ -1,4 +1,4 @@
-"""Pictures that commands draw into files."""
+"""Plots of the ledger that commands write to files."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ __all__ = ["draw_ledger", "require_drawable"]
 
 
 def require_drawable(path: Path, ledger: Ledger) -> None:
-    """Fail now rather than after hours of learning: draw the account as it is, into nothing."""
+    """Fail now rather than after hours of learning: render the ledger as it is, without writing a file."""
     if find_spec("matplotlib") is None:
         raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
     require_writable(path)
     try:
-        _drawn(path, ledger, "")
-    except ValueError as error:  # matplotlib's, and it lists the formats that it knows
+        _render(path, ledger, "")
+    except ValueError as error:  # of matplotlib, with the formats that it knows
         raise click.UsageError(f"--plot {path}: {error}") from error
 
 
 def draw_ledger(path: Path, ledger: Ledger, title: str) -> None:
-    """The proof of the mistake bound along the run, in a file that is replaced whole."""
-    from novikoff.system.atomic_files import write_whole
+    """Write a plot of the proof of the mistake bound along the run, replacing the file atomically."""
+    from novikoff.system.atomic_files import write_atomic
 
-    write_whole(path, _drawn(path, ledger, title))
+    write_atomic(path, _render(path, ledger, title))
     click.echo(f"Drawn in {path}.", err=True)
 
 
-def _drawn(path: Path, ledger: Ledger, title: str) -> bytes:
+def _render(path: Path, ledger: Ledger, title: str) -> bytes:
+    """The plot as the bytes of a file, in the format that the suffix names."""
     from novikoff.plots import LedgerDisplay
 
     figure, content = LedgerDisplay.from_ledger(ledger).figure_, io.BytesIO()

@@ -10,36 +10,38 @@ from typing import Any
 
 import click
 
+from novikoff import hypotheses, rules
+
 __all__ = [
     "FORMATS",
     "HYPOTHESES",
     "KINDS",
     "RULES",
     "Duration",
-    "Range",
+    "NgramRange",
+    "drop_unset",
     "feature_options",
     "files_argument",
-    "reading",
     "reading_options",
     "rejects_option",
-    "require_apart",
+    "require_distinct_paths",
     "require_replaceable",
     "require_writable",
 ]
 
-# The same as in novikoff.data.formats, which loads too much for --help.
+# Copies of choices in novikoff.data.formats, which imports too much for --help.
 FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
 KINDS = ("number", "word", "text")
-RULES = ("perceptron", "margin", "passive-aggressive", "passive-aggressive-I", "passive-aggressive-II")
-HYPOTHESES = ("last", "averaged", "voted", "pocket")
+RULES = rules.NAMES
+HYPOTHESES = hypotheses.NAMES
 
 
-def _matching(ctx: click.Context, param: click.Parameter, patterns: tuple[str, ...]) -> list[str]:
-    """The files that are meant: a pattern in quotes, which the shell leaves alone, stands for those that match."""
-    return [file for pattern in patterns for file in _matches(pattern)]
+def _expand_patterns(ctx: click.Context, param: click.Parameter, patterns: tuple[str, ...]) -> list[str]:
+    """The files that match; a pattern in quotes is not expanded by the shell."""
+    return [file for pattern in patterns for file in _expand(pattern)]
 
 
-def _matches(pattern: str) -> list[str]:
+def _expand(pattern: str) -> list[str]:
     import glob
 
     from novikoff.errors import DataError
@@ -54,14 +56,14 @@ def _matches(pattern: str) -> list[str]:
     return found
 
 
-def _types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
-    """{column: kind} from age=number,zip=word, which may be repeated."""
+def _parse_types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
+    """A dict {column: kind} from age=number,zip=word; the option may be repeated."""
     found = {}
-    for word in ",".join(values).split(",") if values else ():
-        column, _, kind = word.rpartition("=")
+    for item in ",".join(values).split(",") if values else ():
+        column, _, kind = item.rpartition("=")
         if not column or kind not in KINDS:
             raise click.BadParameter(
-                f"expected COLUMN=KIND with a kind of {', '.join(KINDS)}, found {word!r}. "
+                f"expected COLUMN=KIND with a kind of {', '.join(KINDS)}, found {item!r}. "
                 "For example: --types age=number,zip=word"
             )
         found[column] = kind
@@ -69,7 +71,7 @@ def _types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 
 
 class Duration(click.ParamType):
-    """A time as people write it, in seconds.
+    """A time such as 90, 90s, 5m or 2h, in seconds.
 
     >>> from novikoff.cli.options import Duration
     >>> [Duration().convert(text, None, None) for text in ("90", "60s", "5m", "1.5h")]
@@ -80,7 +82,7 @@ class Duration(click.ParamType):
     _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}  # noqa: RUF012 (never changed)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number of seconds, above 0."""
+        """Return the number of seconds, above 0."""
         match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", str(value).strip(), re.ASCII)
         if not match or not float(match[1]):
             self.fail(
@@ -89,18 +91,18 @@ class Duration(click.ParamType):
         return float(match[1]) * self._SECONDS[match[2]]
 
 
-class Range(click.ParamType):
-    """The fewest and the most of something.
+class NgramRange(click.ParamType):
+    """The fewest and the most words or characters of an n-gram.
 
-    >>> from novikoff.cli.options import Range
-    >>> [Range().convert(text, None, None) for text in ("2", "1-3", "0")]
+    >>> from novikoff.cli.options import NgramRange
+    >>> [NgramRange().convert(text, None, None) for text in ("2", "1-3", "0")]
     [(2, 2), (1, 3), (0, 0)]
     """
 
     name = "range"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """Both ends; 0 and 0 for none."""
+        """Return both ends; 0 and 0 for none."""
         match = re.fullmatch(r"(\d)(?:-(\d))?", str(value), re.ASCII)
         fewest, most = (int(match[1]), int(match[2] or match[1])) if match else (0, -1)
         if not (0 < fewest <= most <= 8 or fewest == most == 0):
@@ -109,24 +111,24 @@ class Range(click.ParamType):
 
 
 _FEATURES = (
-    click.option("--no-scale", is_flag=True, help="Take the numbers of a table as they are, not standardised."),
+    click.option("--no-scale", is_flag=True, help="Use the numbers of a table as they are, not standardised."),
     click.option(
         "--hash-bits",
         type=click.IntRange(1, 28),
         default=20,
         show_default=True,
-        help="The first 2^BITS names have a weight each; later ones share these.",
+        help="The first 2^BITS feature names have a weight each; later ones share these.",
     ),
     click.option(
         "--ngrams",
-        type=Range(),
+        type=NgramRange(),
         default="1-2",
         show_default=True,
         help="How many words of a text make a feature; 0 for none.",
     ),
     click.option(
         "--char-ngrams",
-        type=Range(),
+        type=NgramRange(),
         default="3-4",
         show_default=True,
         help="How many characters of a text make a feature; 0 for none.",
@@ -142,10 +144,10 @@ def feature_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command its FILES: paths, - or patterns."""
-    return click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True), callback=_matching)(
-        command
-    )
+    """Give a command its FILES argument: paths, - or patterns."""
+    return click.argument(
+        "files", nargs=-1, required=True, type=click.Path(allow_dash=True), callback=_expand_patterns
+    )(command)
 
 
 _OPTIONS = (
@@ -160,14 +162,14 @@ _OPTIONS = (
         "--types",
         metavar="COLUMN=KIND,...",
         multiple=True,
-        callback=_types,
-        help="What columns hold, where the first rows mislead: number, word (one feature for each value) or "
-        "text (features for the words in it). May be repeated.  [default: found out]",
+        callback=_parse_types,
+        help="Kinds of columns, where the guess from the first rows is wrong: number, word (one feature for each "
+        "value) or text (features for the words in it). May be repeated.  [default: detected]",
     ),
     click.option(
-        "--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]"
+        "--header/--no-header", default=None, help="Whether the first line names the columns.  [default: detected]"
     ),
-    click.option("--format", type=click.Choice(FORMATS), help="What the files hold.  [default: found out]"),
+    click.option("--format", type=click.Choice(FORMATS), help="Format of the files.  [default: detected]"),
     click.option(
         "--bad-rows",
         type=click.Choice(["stop", "skip"]),
@@ -178,22 +180,22 @@ _OPTIONS = (
 )
 
 
-def require_apart(outputs: Mapping[str, Any], inputs: Iterable[Any]) -> None:
-    """No output may be an input, or another output: what is there would be lost. `outputs` by their options."""
-    taken = {os.path.realpath(path): f"which is read: {path}" for path in inputs if str(path) != "-"}
+def require_distinct_paths(outputs: Mapping[str, Any], inputs: Iterable[Any]) -> None:
+    """Raise an error if an output is also an input or another output; `outputs` has the paths by their options."""
+    used = {os.path.realpath(path): f"which is read: {path}" for path in inputs if str(path) != "-"}
     for option, path in outputs.items():
         if path is None or str(path) == "-":
             continue
         where = os.path.realpath(path)
-        if where in taken:
-            raise click.UsageError(f"{option} {path} would overwrite the file {taken[where]}.")
-        taken[where] = f"of {option}"
+        if where in used:
+            raise click.UsageError(f"{option} {path} would overwrite the file {used[where]}.")
+        used[where] = f"of {option}"
 
 
 def rejects_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command a place for the rows that it leaves out."""
+    """Give a command the option that names a file for rejects."""
     where = click.Path(path_type=Path, dir_okay=False)
-    text = "Where --bad-rows skip puts the rows it left out, each with its reason."
+    text = "Where --bad-rows skip writes the rows it leaves out, each with its reason."
     return click.option("--rejects", metavar="FILE", type=where, help=text)(command)
 
 
@@ -204,8 +206,8 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def reading(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of them that were given, for `open_stream`."""
+def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given or have a default, for `open_stream`."""
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
@@ -213,14 +215,19 @@ def require_writable(output: Path) -> None:
     """Raise an error before the work begins if its result could not be written: no folder, a read-only file."""
     from novikoff.system import atomic_files
 
-    if not os.path.isdir(os.path.dirname(os.path.realpath(output))):
-        raise click.UsageError(f"{output} cannot be written: there is no folder {output.parent}.")
+    target = Path(os.path.realpath(output))
+    if not target.parent.is_dir():
+        folder = target.parent if output.is_symlink() else output.parent
+        raise click.UsageError(f"{output} cannot be written: there is no folder {folder}.")
     atomic_files.require_writable(output)
 
 
 def require_replaceable(output: Path) -> None:
-    """What -o names may be a model, which this one takes the place of, but no other file of the user's."""
-    if output.is_file() and output.stat().st_size:
-        with output.open("rb") as file:
-            if b"novikoff" not in file.read(1 << 16):
-                raise click.UsageError(f"{output} is there already and is no model. Name another file, or remove it.")
+    """Raise a usage error if the output is an existing file other than a model."""
+    from novikoff.errors import ModelFileError
+    from novikoff.streaming import checkpoints
+
+    try:
+        checkpoints.require_replaceable(output)
+    except ModelFileError as error:
+        raise click.UsageError(str(error)) from error

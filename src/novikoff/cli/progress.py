@@ -1,4 +1,4 @@
-"""What is to be seen while a model learns: a table that grows, and on a terminal a bar below it."""
+"""Progress on the terminal: lines on the standard error, a growing table, and a bar below it."""
 
 from __future__ import annotations
 
@@ -15,55 +15,64 @@ if TYPE_CHECKING:
     from novikoff.data.formats.sources import Source
     from novikoff.perceptron.ledger import Ledger
 
-__all__ = ["Gauge", "Lines", "progress", "say", "tell_of_compiling"]
+__all__ = ["ByteCounter", "LedgerTable", "announce_compilation", "progress", "say"]
 
 
-def say(words: str) -> None:
-    """A line on the standard error, above the bar; click.echo would write past rich's stand-in for it, into the bar."""
-    print(words, file=sys.stderr, flush=True)
+def say(message: str) -> None:
+    """Print a line on the standard error, above the progress bar.
+
+    click.echo would bypass the stream that rich puts in place of the standard error, and write into the bar.
+    """
+    print(message, file=sys.stderr, flush=True)
 
 
 @cache
-def tell_of_compiling() -> None:
-    """Have it said, on a terminal, why the first run takes some seconds longer than others."""
+def announce_compilation() -> None:
+    """Have a line printed on a terminal when something must be compiled: a first run takes some seconds longer."""
     if sys.stderr.isatty():
         from novikoff._compiled import before_compiling
 
         before_compiling(lambda: say("Compiling for this machine: some seconds, once."))
 
 
-class Lines:
-    """The growing table: a line after 1, 2, 4, 8, ... rows."""
+class LedgerTable:
+    """A table on the standard error that grows by a line at a time.
+
+    Attributes
+    ----------
+    first : int
+        How many examples the ledger had at the beginning.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
-        self.examples, self.mistakes = ledger.examples, ledger.mistakes
-        self.shown = -1
-        self.began = time.perf_counter()
         self.first = ledger.examples
+        self._examples, self._mistakes = ledger.examples, ledger.mistakes
+        self._last = -1  # examples in the last line
+        self._began = time.perf_counter()
 
-    def show(self, ledger: Ledger) -> None:
-        """One more line."""
-        if self.shown < 0:
+    def add_line(self, ledger: Ledger) -> None:
+        """Print the figures of a ledger, below the headings if it is the first line."""
+        if self._last < 0:
             say(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}")
-        since = (ledger.mistakes - self.mistakes) / max(1, ledger.examples - self.examples)
-        self.examples, self.mistakes = ledger.examples, ledger.mistakes
-        self.shown = ledger.examples
+        since = (ledger.mistakes - self._mistakes) / max(1, ledger.examples - self._examples)
+        self._examples, self._mistakes = ledger.examples, ledger.mistakes
+        self._last = ledger.examples
         say(
             f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
             f"{ledger.norm:>10.4g}"
         )
 
-    def end(self, ledger: Ledger) -> None:
-        """The last line, and how fast it went."""
-        if ledger.examples not in (self.shown, self.first):
-            self.show(ledger)
-        seconds = max(time.perf_counter() - self.began, 1e-9)
+    def finish(self, ledger: Ledger) -> None:
+        """Print the last line, and how many rows were learned per second."""
+        if ledger.examples not in (self._last, self.first):
+            self.add_line(ledger)
+        seconds = max(time.perf_counter() - self._began, 1e-9)
         rate = (ledger.examples - self.first) / seconds
         say(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s.")
 
 
-class Gauge:
-    """How many bytes of all files have been read, of how many; packed files are counted as they are.
+class ByteCounter:
+    """How many bytes of all files have been read, and how many there are; those of compressed files as they are stored.
 
     Attributes
     ----------
@@ -72,58 +81,61 @@ class Gauge:
     """
 
     def __init__(self, files: Sequence[str], passes: int) -> None:
-        sizes = [_size(file) for file in files]
+        sizes = [_file_size(file) for file in files]
         known = [size for size in sizes if size is not None]
         self.total = sum(known) * passes if len(known) == len(sizes) else None
         self._before = 0
         self._source: Source | None = None
 
     @classmethod
-    def of_rows(cls) -> Gauge:
-        """Where only rows can be counted."""
-        gauge = cls((), 1)
-        gauge.total = None
-        return gauge
+    def unknown(cls) -> ByteCounter:
+        """A counter for work of which only rows can be counted."""
+        counter = cls((), 1)
+        counter.total = None
+        return counter
 
-    def watch(self, source: Source) -> None:
-        """Go on with the next source."""
-        self._before = self.taken
+    def follow(self, source: Source) -> None:
+        """Count the bytes of the next source."""
+        self._before = self.bytes_read
         self._source = source
 
     @property
-    def taken(self) -> int:
-        return self._before + (0 if self._source is None else self._source.taken)
+    def bytes_read(self) -> int:
+        """Of all sources so far."""
+        return self._before + (0 if self._source is None else self._source.bytes_read)
 
 
-def _size(file: str) -> int | None:
+def _file_size(file: str) -> int | None:
     try:
-        facts = os.stat(file)
+        status = os.stat(file)
     except (OSError, ValueError):
         return None
-    return facts.st_size if stat.S_ISREG(facts.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 @contextmanager
-def progress(gauge: Gauge, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Keep a bar below all that is printed, on a terminal; it goes away in the end. Yields what to tell the number of
-    rows so far."""
-    if not (is_shown and sys.stderr.isatty()):
+def progress(counter: ByteCounter, *, is_visible: bool = True) -> Iterator[Callable[[int], None]]:
+    """Keep a bar below all that is printed on a terminal, and remove it in the end.
+
+    Yields a function that updates the bar; call it with the number of rows so far.
+    """
+    if not (is_visible and sys.stderr.isatty()):
         yield lambda rows: None
         return
     from rich.console import Console
-    from rich.progress import Progress  # costs a tenth of a second
+    from rich.progress import Progress  # takes a tenth of a second to import
 
     began = time.perf_counter()
-    with Progress(*_columns(gauge), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=gauge.total, rows=0, rate=0.0)
+    with Progress(*_bar_columns(counter), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=counter.total, rows=0, rate=0.0)
 
-        def show(rows: int) -> None:
-            bar.update(task, completed=gauge.taken, rows=rows, rate=rows / (time.perf_counter() - began))
+        def update(rows: int) -> None:
+            bar.update(task, completed=counter.bytes_read, rows=rows, rate=rows / (time.perf_counter() - began))
 
-        yield show
+        yield update
 
 
-def _columns(gauge: Gauge) -> list[Any]:
+def _bar_columns(counter: ByteCounter) -> list[Any]:
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -135,6 +147,6 @@ def _columns(gauge: Gauge) -> list[Any]:
     )
 
     rows = [TextColumn("{task.fields[rows]:,} rows"), TextColumn("{task.fields[rate]:,.0f} rows/s")]
-    if gauge.total is None:
+    if counter.total is None:
         return [SpinnerColumn(), *rows, TimeElapsedColumn()]
     return [BarColumn(24), TaskProgressColumn(), DownloadColumn(), *rows, TimeRemainingColumn(), TextColumn("left")]

@@ -1,4 +1,7 @@
-"""The reference of the command line, made of the --help of every command: python -m novikoff.cli.reference."""
+"""The reference of the command line, from the --help of every command.
+
+Write it with: python -m novikoff.cli.reference > docs/cli.md
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _WIDTH = 100  # of the help texts, whatever the terminal
 
 _HEAD = """# The command line
 
-What `novikoff COMMAND --help` prints. This page is made by `python -m novikoff.cli.reference > docs/cli.md`.
+What `novikoff COMMAND --help` prints. `python -m novikoff.cli.reference > docs/cli.md` writes this page.
 """
 
 
@@ -25,7 +28,7 @@ def reference() -> str:
 
 
 def _sections(context: click.Context) -> Iterator[str]:
-    """The help of a command, and of those within it."""
+    """The help of a command and of its subcommands."""
     command = context.command
     yield _section(context.command_path, command.get_help(context))
     if isinstance(command, click.Group):

@@ -1,10 +1,9 @@
-"""novikoff select: choose how to learn, by the textbook."""
+"""novikoff select: choose rule, hypothesis and features by their errors on held-out rows."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +14,22 @@ from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.options import (
     HYPOTHESES,
     RULES,
-    Range,
+    NgramRange,
+    drop_unset,
     files_argument,
-    reading,
     reading_options,
     rejects_option,
-    require_apart,
+    require_distinct_paths,
     require_writable,
 )
-from novikoff.cli.progress import say
+from novikoff.cli.progress import announce_compilation, say
 from novikoff.cli.tables import print_table
-from novikoff.formatting.phrases import counted
+from novikoff.formatting.phrases import pluralize
 
 if TYPE_CHECKING:
-    from novikoff.cli.holding import Held
     from novikoff.data.formats.block import Block
-    from novikoff.selection.choosing import Selection, Trial
+    from novikoff.selection.choosing import Selection
+    from novikoff.selection.in_memory import InMemoryBlocks
     from novikoff.streaming.model import StreamModel
 
 _EPILOG = """\b
@@ -48,8 +47,8 @@ _KINDS: dict[str, click.ParamType] = {
     "intercept": click.BOOL,
     "scale": click.BOOL,
     "hash-bits": click.IntRange(1, 28),
-    "ngrams": Range(),
-    "char-ngrams": Range(),
+    "ngrams": NgramRange(),
+    "char-ngrams": NgramRange(),
 }
 _DEFAULT_GRID: dict[str, list[Any]] = {
     "rule": ["perceptron", "passive-aggressive-I"],
@@ -57,11 +56,11 @@ _DEFAULT_GRID: dict[str, list[Any]] = {
     "passes": [1, 5],
 }
 
-Candidate = dict[str, Any]
+Candidate = dict[str, Any]  # by the names of the grid
 
 
-def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, list[Any]]:
-    """{name: values} from name=value,value, which may be repeated."""
+def _parse_grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, list[Any]]:
+    """A dict {name: values} from name=value,value; the option may be repeated."""
     found: dict[str, list[Any]] = {}
     for text in values:
         name, equals, listed = text.partition("=")
@@ -70,8 +69,8 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
                 f"expected NAME=VALUE,VALUE,... with a name of {', '.join(_KINDS)}; found "
                 f"{text!r}. For example: --grid passes=1,5,10"
             )
-        read = [_KINDS[name].convert(word, param, ctx) for word in listed.split(",")]
-        found[name] = list(dict.fromkeys([*found.get(name, []), *read]))
+        more = [_KINDS[name].convert(value, param, ctx) for value in listed.split(",")]
+        found[name] = list(dict.fromkeys([*found.get(name, []), *more]))
     return found or _DEFAULT_GRID
 
 
@@ -89,7 +88,7 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     "--grid",
     metavar="NAME=VALUE,...",
     multiple=True,
-    callback=_grid,
+    callback=_parse_grid,
     help="What to try; all combinations are. Names: " + ", ".join(_KINDS) + ".  [default: "
     "rule=perceptron,passive-aggressive-I, hypothesis=last,averaged, passes=1,5]",
 )
@@ -100,17 +99,19 @@ def _grid(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     show_default=True,
     help="The share of rows to hold out.",
 )
-@click.option("--cv", type=click.IntRange(2), help="Cross-validate in so many folds instead.")
+@click.option("--cv", type=click.IntRange(2), help="Cross-validate with this number of folds instead.")
 @click.option(
     "--test",
     "test_files",
     metavar="FILE",
     multiple=True,
     type=click.Path(),
-    help="Rows to report the error of the winner on, once. May be repeated.",
+    help="Test rows, on which the error of the winner is reported. May be repeated.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split.")
-@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many candidates at once.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the split.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, show_default=True, help="How many candidates to try at once."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @rejects_option
 @reading_options
@@ -131,54 +132,58 @@ def select(
 
     Every combination in the grid learns from most rows of FILES and is tried on the others. The one with the fewest
     errors there wins (of equals the smaller model, then the first), learns again from all rows, as `novikoff learn`
-    would, and is written. Only then are the rows of --test looked at: their error is the one to report, since that of
-    the winner on the rows it was chosen by is a little too good to be true.
+    would, and is written. Only then are the errors on the rows of --test counted: this is the figure to report, since
+    the error on the rows by which the winner was chosen is a little too low.
 
-    FILES are what `novikoff learn` reads; here they, and the rows of --test, are held in memory. Rows to try on are
-    drawn one by one, of each label as many. As there, rows are learned from in the order in which they stand: shuffle a
-    file that is sorted.
+    FILES are what `novikoff learn` reads; here they, and the rows of --test, are held in memory. The rows to try on are
+    a random sample, stratified by label. Rows are learned in the order of the files: shuffle a file that is sorted.
     """
-    from novikoff.cli.holding import Held, split
+    from novikoff.cli.in_memory import read_in_memory, require_two_classes
+    from novikoff.selection.in_memory import split_blocks
+    from novikoff.streaming.candidates import fit_candidate
 
-    require_apart({"--output": output, "--rejects": rejects}, [*files, *test_files])
+    require_distinct_paths({"--output": output, "--rejects": rejects}, [*files, *test_files])
     if [*files, *test_files].count("-") > 1:
         raise click.UsageError("A pipe can be read once: give - for FILES or for --test.")
     if cv and click.get_current_context().get_parameter_source("validation") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--validation holds rows out once, --cv several times: give one of them.")
     require_writable(output)
-    given = reading(options)
-    held = Held.read(files, given, rejects)
-    held.require_classes()
-    held.warn_of_order()
-    tests = _read_tests(test_files, held, given)
-    splits = split(held.blocks, cv or 1, validation, seed)
+    announce_compilation()
+    given = drop_unset(options)
+    data = read_in_memory(files, given, rejects)
+    require_two_classes(data)
+    if data.is_sorted_by_label:
+        say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
+    test_blocks = _read_test_blocks(test_files, data, given)
+    splits = split_blocks(data.blocks, cv or 1, validation, seed)
     try:
         found = _choose(grid, splits, jobs)
-        winner = _taught(found.best_params_, held.blocks)
+        winner = fit_candidate(_arguments(found.best_params_), data.blocks)
     except KeyboardInterrupt:
         raise Interrupted("Stopped. Nothing was written.") from None
-    winner.target = held.target
+    winner.target = data.target
     winner.save(output)
-    outcome = _tested(winner, tests) if test_files else None
+    test_errors = _count_test_errors(winner, test_blocks) if test_files else None
     if as_json:
-        click.echo(json.dumps(_facts(found, held, splits, outcome), indent=2))
+        click.echo(json.dumps(_facts(found, data, splits, test_errors), indent=2))
     else:
-        _report(found, held, splits, outcome, output)
+        _report(found, data, splits, test_errors, output)
 
 
-def _read_tests(files: tuple[str, ...], held: Held, options: dict[str, Any]) -> list[Block]:
-    """The rows to test on, to the last: what is wrong with them is said now rather than after all candidates."""
-    from novikoff.cli.sources import open_for
+def _read_test_blocks(files: tuple[str, ...], data: InMemoryBlocks, options: dict[str, Any]) -> list[Block]:
+    """Read and encode all test rows, so that an error in them is reported before all candidates are tried."""
+    from novikoff.streaming.candidates import fit_candidate
+    from novikoff.streaming.opening import open_for_model
 
     if not files:
         return []
-    known, blocks = _taught({}, [block[:2] for block in held.blocks]), []  # which knows what columns hold
-    known.target = held.target
+    model, blocks = fit_candidate({}, [block[:2] for block in data.blocks]), []  # it knows the kinds of all columns
+    model.target = data.target
     for file in files:
-        with open_for(known, file, options) as reader:
+        with open_for_model(model, file, options) as reader:
             for block in reader:
                 if len(block):
-                    known.rows_of(block)  # or says why it cannot be read
+                    model.rows_of(block)  # or raises an error
                     blocks.append(block)
     if not blocks:
         raise click.ClickException("There are no rows to test on.")
@@ -186,107 +191,66 @@ def _read_tests(files: tuple[str, ...], held: Held, options: dict[str, Any]) -> 
 
 
 def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selection:
+    """Try all combinations of the grid, with a progress bar."""
     import sys
 
     from rich.console import Console
     from rich.progress import Progress
 
-    from novikoff.cli.holding import errors_of
     from novikoff.selection.choosing import choose
+    from novikoff.streaming.candidates import count_errors, fit_candidate, try_candidate
 
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     few = [splits[0][0][0][:2]]
-    for name in grid.get("hypothesis", ["averaged"]):  # compiled before its time is taken
-        errors_of(_taught({"hypothesis": name}, few), few)
+    for name in grid.get("hypothesis", ["averaged"]):  # compile before any candidate is timed
+        count_errors(fit_candidate({"hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
         return choose(
             candidates,
-            _attempt(splits),
+            lambda candidate: try_candidate(_arguments(candidate), splits, candidate),
             n_jobs=jobs,
             after_each=lambda done, of, trial: bar.update(task, completed=done),
         )
 
 
-def _attempt(splits: list[Any]) -> Callable[[Candidate], Trial]:
-    """What is done with each candidate."""
-    from novikoff.cli.holding import errors_of, learned
-    from novikoff.selection.choosing import Trial, size_of, spread_of
-
-    def attempt(candidate: Candidate) -> Trial:
-        import numpy as np
-
-        shares, train_wrong, train_rows, seconds, size, rows = [], 0, 0, 0.0, 0, 0
-        for train, held_out in splits:
-            model = _new(candidate)
-            seconds += learned(model, train, candidate.get("passes", 1))
-            wrong, rows = errors_of(model, held_out)
-            shares.append(wrong / rows)
-            own = errors_of(model, train)
-            train_wrong, train_rows = train_wrong + own[0], train_rows + own[1]
-            size = max(size, size_of(model.model))
-        error = float(np.mean(shares))
-        return Trial(candidate, error, spread_of(shares, rows), train_wrong / train_rows, seconds, size)
-
-    return attempt
+def _arguments(candidate: Candidate) -> Candidate:
+    """A candidate by the names of Python's arguments instead of those of options."""
+    return {name.replace("-", "_"): value for name, value in candidate.items()}
 
 
-def _new(candidate: Candidate) -> StreamModel:
-    """A model that has learned nothing, as a candidate says."""
-    from novikoff.data.encoding import Features
-    from novikoff.perceptron.learner import Learner
-    from novikoff.streaming.model import StreamModel
+def _count_test_errors(model: StreamModel, blocks: list[Block]) -> tuple[int, int]:
+    from novikoff.cli.in_memory import warn_of_unknown_labels
+    from novikoff.streaming.candidates import evaluate
 
-    learner = Learner(
-        candidate.get("rule", "perceptron"),
-        candidate.get("hypothesis", "averaged"),
-        fit_intercept=candidate.get("intercept", True),
-    )
-    names = {"scale": "scale", "hash-bits": "hash_bits", "ngrams": "ngrams", "char-ngrams": "char_ngrams"}
-    return StreamModel(learner, Features(**{own: candidate[name] for name, own in names.items() if name in candidate}))
+    evaluation = evaluate(model, blocks)
+    warn_of_unknown_labels(evaluation.unknown)
+    return evaluation.errors[evaluation.hypothesis], evaluation.rows
 
 
-def _taught(candidate: Candidate, blocks: list[Any]) -> StreamModel:
-    from novikoff.cli.holding import learned
-
-    model = _new(candidate)
-    learned(model, blocks, candidate.get("passes", 1))
-    return model
-
-
-def _tested(model: StreamModel, blocks: list[Block]) -> tuple[int, int]:
-    from novikoff.cli.holding import warn_of_unknown
-    from novikoff.cli.tested import Tester
-
-    tester = Tester(model)
-    for block in blocks:
-        tester.count(block)
-    outcome = tester.outcome
-    warn_of_unknown(outcome.unknown)
-    return outcome.errors[outcome.hypothesis], outcome.rows
-
-
-def _shown(value: Any) -> str:
-    """A value of the grid as it is written there."""
+def _as_in_grid(value: Any) -> str:
+    """A value as it is written in --grid."""
     if isinstance(value, tuple):
         return str(value[0]) if value[0] == value[1] else f"{value[0]}-{value[1]}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _facts(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, int] | None) -> dict[str, Any]:
+def _facts(
+    found: Selection, data: InMemoryBlocks, splits: list[Any], test_errors: tuple[int, int] | None
+) -> dict[str, Any]:
     from novikoff.selection.choosing import ranking
 
     def plain(candidate: Candidate) -> dict[str, str]:
-        return {name: _shown(value) for name, value in candidate.items()}
+        return {name: _as_in_grid(value) for name, value in candidate.items()}
 
     trials = [found.trials[k] for k in ranking(found.trials)]
     return {
-        "rows": len(held),
+        "rows": len(data),
         "splits": len(splits),
         "best": plain(found.best_params_),
         "validation_error": found.best_error_,
-        "test_error": None if outcome is None else outcome[0] / outcome[1],
-        "test_rows": None if outcome is None else outcome[1],
+        "test_error": None if test_errors is None else test_errors[0] / test_errors[1],
+        "test_rows": None if test_errors is None else test_errors[1],
         "candidates": [
             {
                 **plain(trial.parameters),
@@ -301,24 +265,29 @@ def _facts(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, 
     }
 
 
-def _report(found: Selection, held: Held, splits: list[Any], outcome: tuple[int, int] | None, output: Path) -> None:
+def _report(
+    found: Selection, data: InMemoryBlocks, splits: list[Any], test_errors: tuple[int, int] | None, output: Path
+) -> None:
     from novikoff.selection.choosing import ranking
 
     names = list(found.trials[0].parameters)
     rows: list[list[Any]] = []
     for k in ranking(found.trials):
         trial = found.trials[k]
-        own = [_shown(trial.parameters[name]) for name in names]
+        own = [_as_in_grid(trial.parameters[name]) for name in names]
         figures = [f"{trial.error:.2%} ± {trial.spread:.2%}", f"{trial.train_error:.2%}", f"{trial.seconds:.2f} s"]
         rows.append([*own, *(figures if not trial.trouble else ["–", "–", "–"]), "← best" if not rows else ""])
     how = f"{len(splits)} folds" if len(splits) > 1 else f"{sum(map(len, splits[0][1])):,} rows held out"
     print_table(
-        f"{counted(len(rows), 'candidate')}, tried on {how}", [*names, "error", "on its own rows", "learning", ""], rows
+        f"{pluralize(len(rows), 'candidate')}, tried on {how}",
+        [*names, "error", "on its own rows", "learning", ""],
+        rows,
     )
     for trial in found.trials:
         if trial.trouble:
-            say(f"{', '.join(f'{name}={_shown(value)}' for name, value in trial.parameters.items())}: {trial.trouble}")
-    click.echo(f"\nThe best has learned again from all {len(held):,} rows: {output}")
-    if outcome is not None:
-        wrong, total = outcome
+            parameters = ", ".join(f"{name}={_as_in_grid(value)}" for name, value in trial.parameters.items())
+            say(f"{parameters}: {trial.trouble}")
+    click.echo(f"\nThe best has learned again from all {len(data):,} rows: {output}")
+    if test_errors is not None:
+        wrong, total = test_errors
         click.echo(f"Test: {wrong:,} errors on {total:,} rows, {wrong / total:.2%}.")

@@ -1,4 +1,4 @@
-"""novikoff tag: taggers of sentences, from the shell."""
+"""novikoff tag: the group of commands for taggers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Examples:
 
 @click.group(epilog=_EPILOG)
 def tag() -> None:
-    """Learn to tag sentences, and do it.
+    """Train taggers of sentences, and apply them.
 
-    Files are CoNLL columns, CoNLL-U, or to be tagged also plain text, a sentence per line; packed or not. - is the
-    standard input.
+    Files are CoNLL columns or CoNLL-U; files to be tagged may also be plain text, a sentence per line. All may be
+    compressed. - is the standard input.
     """
 
 

@@ -1,4 +1,4 @@
-"""novikoff tag apply: tags for sentences, as they come."""
+"""novikoff tag apply: tag the sentences of files or a pipe."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from novikoff.cli.options import require_apart
+from novikoff.cli.options import require_distinct_paths
 from novikoff.cli.tag_files import format_option, load_tagger, model_argument
-from novikoff.cli.tag_sniffing import names_in, settle_format
+from novikoff.cli.tag_sniffing import name_columns, sniff_columns
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
-    from novikoff.structured.sentence_files import Read, SentenceFile
+    from novikoff.structured.sentence_files import FileSentence, SentenceFile
 
 __all__ = ["apply"]
 
@@ -27,60 +27,64 @@ __all__ = ["apply"]
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write them.  [default: the standard output]",
+    help="Where to write the tagged sentences.  [default: the standard output]",
 )
 @click.option(
     "--column",
     metavar="NAME",
-    help="Where CoNLL-U gets the tags.  [default: where the tagger had them when it learned, or upos]",
+    help="The column of CoNLL-U to write the tags to.  [default: the one that the tagger was trained on, or upos]",
 )
 @format_option
 def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str | None, format: str | None) -> None:
     """Tag the sentences of files or a pipe.
 
-    Text has a sentence per line; what comes out is a token per line with its tag, and an empty line after each
-    sentence. Columns get their tag as the last one. In CoNLL-U the tags replace what was in one column; all else stays.
-    Sentences are answered as they come, and memory does not grow with the files.
+    Text has a sentence per line; the output has a token and its tag per line, and an empty line after each sentence. In
+    columns, the tag is added as the last one. In CoNLL-U, the tags replace one column; everything else stays as it is.
+    Sentences are tagged as they arrive, and memory does not grow with the files.
 
-    Without --format, lines are columns if nearly all have as many cells, and tabs, or empty lines between sentences, or
-    the columns of the files that the tagger has learned from, with or without their tags; otherwise they are text.
-    Where both may be, it says which. A tagger that needs more than words refuses text.
+    Without --format, the lines are columns if nearly all have the same number of cells and, in addition, have tabs, or
+    have empty lines between sentences, or have the columns of the files that the tagger was trained on, with or without
+    the tags; otherwise they are text. If both are possible, a message says which was chosen. A tagger that needs other
+    columns than words rejects text.
     """
-    from novikoff.system.atomic_files import opened_whole
+    from novikoff.system.atomic_files import open_atomic
 
-    require_apart({"--output": output}, [model, *files])
-    texts = _tagged(load_tagger(model, "predict"), files or ("-",), column, format)
+    require_distinct_paths({"--output": output}, [model, *files])
+    texts = _tag_files(load_tagger(model, "predict"), files or ("-",), column, format)
     if output is None:
         for text in texts:
-            click.echo(text)  # which flushes: who feeds a pipe may be waiting for the answer
+            click.echo(text)  # which flushes: the program that writes into the pipe may be waiting for the answer
         return
-    with opened_whole(output) as file:
+    with open_atomic(output) as file:
         for text in texts:
             file.write(f"{text}\n".encode())
 
 
-def _tagged(tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None) -> Iterator[str]:
-    """The sentences with their tags, some at a time, as text without its last line feed."""
+def _tag_files(tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None) -> Iterator[str]:
+    """Yield blocks of sentences with their tags, as text without the last line feed."""
     from novikoff.structured.sentence_files import SentenceFile
 
     for name in files:
         with SentenceFile(name, format=format) as file:
             if format is None:
-                settle_format(file, tagger)
+                sniff_columns(file, tagger)
             for block in file.blocks():
-                yield "\n".join(_lines(tagger, file, block, column))
+                yield "\n".join(_tag_block(tagger, file, block, column))
 
 
-def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], column: str | None) -> Iterator[str]:
+def _tag_block(
+    tagger: SequenceTagger, file: SentenceFile, block: Sequence[FileSentence], column: str | None
+) -> Iterator[str]:
+    """Yield the lines of some sentences with their tags."""
     from novikoff.structured.sentence_files import CONLLU
 
     is_conllu, at = file.format == "conllu", 0
     width = next((len(sentence.rows[0]) for sentence in block if sentence.rows), 0)
-    names = CONLLU if is_conllu else tagger.columns_ if file.format == "text" else names_in(tagger, width)
-    used = [_place(file, name, names) for name in tagger.columns_]
+    names = CONLLU if is_conllu else tagger.columns_ if file.format == "text" else name_columns(tagger, width)
+    used = [_column_index(file, name, names) for name in tagger.columns_]
     if is_conllu:
-        at = _place(file, column or _column_of(tagger, CONLLU), CONLLU)
-    words = [_words(file, sentence, used, tagger.columns_) for sentence in block]
+        at = _column_index(file, column or _tag_column(tagger, CONLLU), CONLLU)
+    words = [_select_columns(file, sentence, used, tagger.columns_) for sentence in block]
     for sentence, own in zip(block, tagger.predict(words), strict=True):
         if is_conllu:
             for line, token in sentence.lines:
@@ -91,13 +95,16 @@ def _lines(tagger: SequenceTagger, file: SentenceFile, block: Sequence[Read], co
         yield ""
 
 
-def _column_of(tagger: SequenceTagger, names: Sequence[str]) -> str:
-    """The column of the tags in the files that the tagger has learned from, if these have it as well."""
+def _tag_column(tagger: SequenceTagger, names: Sequence[str]) -> str:
+    """Return the column of tags in the files that the tagger was trained on, if these files have it as well."""
     return tagger.files.tag if tagger.files is not None and tagger.files.tag in names else "upos"
 
 
-def _words(file: SentenceFile, sentence: Read, used: Sequence[int], needed: Sequence[str]) -> list[tuple[str, ...]]:
-    width = len(sentence.rows[0]) if sentence.rows else 0  # the same in all rows: the file has been checked
+def _select_columns(
+    file: SentenceFile, sentence: FileSentence, used: Sequence[int], needed: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """Return the cells of each token that the tagger needs."""
+    width = len(sentence.rows[0]) if sentence.rows else 0  # the same in all rows: SentenceFile has checked it
     if sentence.rows and width <= max(used):
         raise click.ClickException(
             f"{file.name}:{sentence.line}: {width} {'column' if width == 1 else 'columns'}, but "
@@ -106,7 +113,7 @@ def _words(file: SentenceFile, sentence: Read, used: Sequence[int], needed: Sequ
     return [tuple([row[k] for k in used]) for row in sentence.rows]
 
 
-def _place(file: SentenceFile, name: str, names: Sequence[str]) -> int:
+def _column_index(file: SentenceFile, name: str, names: Sequence[str]) -> int:
     if name not in names:
         raise click.ClickException(f"{file.name}: there is no column {name!r}; there are {', '.join(names)}.")
     return names.index(name)

@@ -1,4 +1,4 @@
-"""What the commands of novikoff tag share: options, and which columns of a file hold words and which tags."""
+"""Options of the novikoff tag commands, and the columns of words and tags in files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import click
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
-    from novikoff.structured.sentence_files import FileColumns, Read, SentenceFile
+    from novikoff.structured.sentence_files import FileColumns, FileSentence, SentenceFile
 
 __all__ = [
+    "ColumnLayout",
     "Corpus",
-    "Layout",
     "column_options",
     "format_option",
     "load_tagger",
     "model_argument",
-    "parts_of",
-    "read_all",
-    "word",
+    "read_blocks",
+    "read_corpus",
 ]
 
 Corpus = tuple[list[Any], list[Any]]  # sentences and their tags
@@ -31,51 +30,54 @@ _FORMATS = ("columns", "conllu", "text")
 
 
 def model_argument(command: Any) -> Any:
-    """MODEL."""
+    """Add the argument MODEL to a command."""
     return click.argument("model", type=click.Path(path_type=Path))(command)
 
 
 def format_option(command: Any) -> Any:
-    """--format."""
+    """Add --format to a command."""
     return click.option(
-        "--format", type=click.Choice(_FORMATS), help="Of the files.  [default: told by their content]"
+        "--format", type=click.Choice(_FORMATS), help="Format of the files.  [default: sniffed from their content]"
     )(command)
 
 
 def column_options(command: Any) -> Any:
-    """--column, --columns, --use and --format."""
+    """Add --column, --columns, --use and --format to a command."""
     for option in (
         format_option,
         click.option(
             "--use",
             metavar="NAMES",
-            help="The columns that templates may use.  [default: all but the tags; of CoNLL-U the words]",
+            help="The columns that templates may use.  [default: all but the tags; for CoNLL-U the words]",
         ),
         click.option(
             "--columns",
             metavar="NAMES",
-            help="What the columns are called, parted by commas.  [default: "
-            "as when the model learned; word, pos, column2, ..., tag; those of CoNLL-U]",
+            help="The names of the columns, separated by commas.  [default: those that the model was trained on; "
+            "word, pos, column2, ..., tag; those of CoNLL-U]",
         ),
         click.option(
             "--column",
             metavar="NAME",
-            help="The column of the tags.  [default: that "
-            "which the model has learned from; of a new one the last, of CoNLL-U upos]",
+            help="The column of the tags.  [default: the one that the model was trained on; for a new model the last, "
+            "for CoNLL-U upos]",
         ),
     ):
         command = option(command)
     return command
 
 
-class Layout:
-    """Which columns of a file hold the words and which the tags: as it was said, or else as in the files that the
-    tagger knows, if there are any and this one is like them."""
+class ColumnLayout:
+    """Which columns of a file templates use, and which holds the tags.
+
+    Options decide; without them, the columns are those of the files that the tagger was trained on, if there were any
+    and this file has the same format and number of columns.
+    """
 
     def __init__(
         self,
         file: SentenceFile,
-        first: Read,
+        first: FileSentence,
         *,
         column: str | None,
         columns: str | None,
@@ -87,17 +89,19 @@ class Layout:
 
         width = len(first.rows[0])
         is_conllu = file.format == "conllu"
-        like_known = known is not None and known.format == file.format and len(known.names) == width
-        usual = CONLLU if is_conllu else (*default_columns(width - 1), "tag")
-        names = _names(columns, "--columns") if columns else list(known.names if known and like_known else usual)
+        is_like_known = known is not None and known.format == file.format and len(known.names) == width
+        default = CONLLU if is_conllu else (*default_columns(width - 1), "tag")
+        names = (
+            _split_names(columns, "--columns") if columns else list(known.names if known and is_like_known else default)
+        )
         if len(names) != width:
             raise click.ClickException(f"{file.name}:{first.line}: {width} columns, but --columns names {len(names)}.")
         self.names, self.file, self.format = names, file.name, file.format
         if column is None and known is not None and known.tag in names:
             column = known.tag
-        self.tag = self._number(column or ("upos" if is_conllu else names[-1]), "--column")
+        self.tag = self._column_index(column or ("upos" if is_conllu else names[-1]), "--column")
         used = (
-            _names(use, "--use")
+            _split_names(use, "--use")
             if use
             else ["word"]
             if is_conllu
@@ -105,14 +109,14 @@ class Layout:
         )
         if not used:
             raise click.ClickException(f"{file.name}:{first.line}: one column, so either words or tags are missing.")
-        self.used = [self._number(name, "--use") for name in used]
+        self.used = [self._column_index(name, "--use") for name in used]
         if self.tag in self.used:
             raise click.ClickException(
                 f"{file.name}: the column {self.tag_name!r} holds the tags, which templates "
-                "cannot see. Name another with --column, or take it out of --use."
+                "cannot use. Name another with --column, or remove it from --use."
             )
 
-    def _number(self, name: str, option: str) -> int:
+    def _column_index(self, name: str, option: str) -> int:
         if name not in self.names:
             raise click.ClickException(
                 f"{self.file}: there is no column {name!r} for {option}; there are {', '.join(self.names)}."
@@ -128,73 +132,73 @@ class Layout:
         return [self.names[k] for k in self.used]
 
     @property
-    def remembered(self) -> FileColumns:
-        """What a tagger keeps of it."""
+    def file_columns(self) -> FileColumns:
+        """What a tagger stores of it."""
         from novikoff.structured.sentence_files import FileColumns
 
         return FileColumns(self.format, tuple(self.names), self.tag_name)
 
-    def require_allowed(self, scheme: str | None, sentences: Sequence[Read]) -> None:
-        """Refuse tags that a scheme bars, by file and line."""
+    def require_allowed(self, scheme: str | None, sentences: Sequence[FileSentence]) -> None:
+        """Raise a DataError, with file and line, if a scheme forbids the tags."""
         import numpy as np
 
         from novikoff.structured.constraints import require_allowed
 
-        def place(sentence: int, token: int) -> str:
+        def locate(sentence: int, token: int) -> str:
             found = sentences[sentence]
-            return f"{self.file}:{found.line + [number for _, number in found.lines].index(token)}"
+            return f"{self.file}:{found.line + [position for _, position in found.lines].index(token)}"
 
         if scheme is not None:
             starts = np.cumsum([0, *(len(sentence.rows) for sentence in sentences)])
-            require_allowed(scheme, [], starts, [row[self.tag] for each in sentences for row in each.rows], place)
+            require_allowed(scheme, [], starts, [row[self.tag] for each in sentences for row in each.rows], locate)
 
-    def parted(self, sentences: Sequence[Read]) -> Corpus:
-        """Sentences as a tagger takes them, and their tags."""
+    def split_tags(self, sentences: Sequence[FileSentence]) -> Corpus:
+        """Return the sentences in the columns that templates use, and their tags."""
         words = [[tuple([row[k] for k in self.used]) for row in sentence.rows] for sentence in sentences]
         return words, [[row[self.tag] for row in sentence.rows] for sentence in sentences]
 
 
-def _names(text: str, option: str) -> list[str]:
+def _split_names(text: str, option: str) -> list[str]:
     names = text.split(",")
-    twice = [name for k, name in enumerate(names) if name in names[:k]]
-    if twice:
-        raise click.UsageError(f"{option} names {twice[0]!r} twice.")
+    repeated = [name for k, name in enumerate(names) if name in names[:k]]
+    if repeated:
+        raise click.UsageError(f"{option} names {repeated[0]!r} twice.")
     return names
 
 
-def parts_of(
+def read_blocks(
     files: Sequence[str], format: str | None, *, constraints: str | None = None, **choices: Any
-) -> Iterator[tuple[Layout, Corpus]]:
-    """The sentences of some files with their tags, some at a time; the first file says what the columns are."""
+) -> Iterator[tuple[ColumnLayout, Corpus]]:
+    """Yield the sentences of files with their tags, a block at a time; all files must have the columns of the first."""
     from novikoff.structured.sentence_files import SentenceFile
 
-    first: Layout | None = None
+    first: ColumnLayout | None = None
     for name in files:
         with SentenceFile(name, format=format) as file:
-            own: Layout | None = None
+            own: ColumnLayout | None = None
             for block in file.blocks():
                 sentences = [sentence for sentence in block if sentence.rows]
                 if not sentences:
                     continue
-                own = own or Layout(file, sentences[0], **choices)
+                own = own or ColumnLayout(file, sentences[0], **choices)
                 first = first or own
                 if own.used_names != first.used_names:
                     raise click.ClickException(f"{file.name}: its columns are not those of {first.file}.")
                 own.require_allowed(constraints, sentences)
-                yield own, own.parted(sentences)
+                yield own, own.split_tags(sentences)
             if own is None:
                 raise click.ClickException(f"{file.name}: there are no sentences in it.")
 
 
-def read_all(files: Sequence[str], format: str | None, **choices: Any) -> tuple[Layout, Corpus]:
-    """All of them at once."""
-    layouts, parts = zip(*parts_of(files, format, **choices), strict=True)
-    X, y = (list(chain.from_iterable(some)) for some in zip(*parts, strict=True))
+def read_corpus(files: Sequence[str], format: str | None, **choices: Any) -> tuple[ColumnLayout, Corpus]:
+    """Read all sentences of files with their tags into memory."""
+    layouts, blocks = zip(*read_blocks(files, format, **choices), strict=True)
+    X, y = (list(chain.from_iterable(some)) for some in zip(*blocks, strict=True))
     return layouts[0], (X, y)
 
 
 def load_tagger(path: Path, otherwise: str) -> SequenceTagger:
-    """The tagger in a model file; `otherwise` is the command for models of other kinds."""
+    """Load a tagger from a model file; `otherwise` is the command to suggest for models of other kinds."""
     from novikoff.model_files.loading import load
     from novikoff.structured import SequenceTagger
 
@@ -202,8 +206,3 @@ def load_tagger(path: Path, otherwise: str) -> SequenceTagger:
     if not isinstance(found, SequenceTagger):
         raise click.ClickException(f"{path} holds a {type(found).__name__}, not a tagger. Try novikoff {otherwise}.")
     return found
-
-
-def word(value: Any) -> str:
-    """A tag or name without what could play tricks on a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in str(value))

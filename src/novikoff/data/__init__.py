@@ -1,4 +1,5 @@
-"""From files to rows of numbers, and back: `formats` reads, `encoding` makes rows of numbers, `writing` writes.
+"""From files to rows of numbers, and back.
 
-Models are in `perceptron` and its siblings; their files are in `model_files`.
+`formats` reads files, `encoding` turns their columns into rows of numbers, `writing` writes files. Models are in
+`perceptron` and its siblings; their files are in `model_files`.
 """

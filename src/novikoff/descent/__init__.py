@@ -1,8 +1,6 @@
-"""Losses made small: gradient descent, Newton's method, and both on one example at a time.
+"""Minimizers of regularized losses: gradient descent, Newton's method, and stochastic ones.
 
-objective    the mean loss with its penalty: value, gradient, Hessian
-batch        gd and newton, which look at all rows for each step
-stochastic   sgd and stochastic-newton, which look at one
-trace        what happened, report by report
-model        LinearModel: weights that can go on, and saving.py, where they are kept
+Here belong objectives, solvers, their traces and LinearModel, which holds the weights they find. The losses themselves
+are in `novikoff.losses`, the compiled loops in `novikoff._compiled.loops.descent`, scikit-learn's interface in
+`novikoff.estimators`.
 """

@@ -1,4 +1,4 @@
-"""Losses as the kernels take them: a code, and the loops; those of a user's own loss are compiled for it."""
+"""Losses for compiled loops: by a code, or in loops compiled for a user's functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from novikoff._compiled.loops import descent
 from novikoff._compiled.user_functions import Compilations, Pointers
 from novikoff.errors import LossError
 
-__all__ = ["Loops", "compiled"]
+__all__ = ["LossLoops", "compile_loss"]
 
 _CODES: dict[type, int] = {
     losses.HingeAtZero: descent.HINGE_AT_ZERO,
@@ -26,36 +26,36 @@ _CODES: dict[type, int] = {
 
 
 @dataclass(frozen=True)
-class Loops:
-    """The kernels of novikoff._compiled.loops.descent that look at a loss, and the code to call them with."""
+class LossLoops:
+    """The loops of novikoff._compiled.loops.descent that evaluate a loss, and the code of the loss for them."""
 
     code: int = -1
     sgd_pass: Callable[..., Any] = descent.sgd_pass
     stochastic_newton_pass: Callable[..., Any] = descent.stochastic_newton_pass
     gradient: Callable[..., Any] = descent.gradient
-    along: Callable[..., Any] = descent.along
+    along: Callable[..., Any] = descent.loss_along
     curvatures: Callable[..., Any] = descent.curvatures
 
 
-_of_loss: Compilations[Loops] = Compilations()
+_compilations: Compilations[LossLoops] = Compilations()
 
 
-def compiled(loss: losses.Loss) -> Loops:
-    """The loops for a loss."""
+def compile_loss(loss: losses.Loss) -> LossLoops:
+    """Return the loops for a loss."""
     if not isinstance(loss, losses.Custom):
-        return Loops(_CODES[type(loss)])
+        return LossLoops(_CODES[type(loss)])
     functions = [each for each in (loss.function, loss.derivative, loss.second) if each is not None]
-    found = _of_loss.find(functions, lambda: _loops_for([_of_users(each) for each in functions]))
+    found = _compilations.find(functions, lambda: _loops_for([_compile_function(each) for each in functions]))
     if found is not None:
         return found
     pointers = Pointers(functions)
-    called = {name: pointers.within(loop) for name, loop in vars(_loops_for_pointers()).items() if name != "code"}
-    return Loops(pointers.address, **called)
+    loops = {name: pointers.within(loop) for name, loop in vars(_loops_for_pointers()).items() if name != "code"}
+    return LossLoops(pointers.address, **loops)
 
 
-def _loops_for(functions: list[Callable[[float, float], float]]) -> Loops:
-    """The loops with a user's functions in them: value, slope and, if there is one, curvature."""
-    value, slope, curvature = functions if len(functions) == 3 else (*functions, functions[1])  # which is not asked for
+def _loops_for(functions: list[Callable[[float, float], float]]) -> LossLoops:
+    """Return loops compiled with a user's functions: value, slope and, if there is one, curvature."""
+    value, slope, curvature = functions if len(functions) == 3 else (*functions, functions[1])  # never called
 
     def loss_value(code, s, y):  # type: ignore[no-untyped-def]
         return value(s, y)
@@ -66,12 +66,12 @@ def _loops_for(functions: list[Callable[[float, float], float]]) -> Loops:
     def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
         return curvature(s, y)
 
-    return _rebuilt(loss_value, loss_slope, loss_curvature)
+    return _rebuild_loops(loss_value, loss_slope, loss_curvature)
 
 
 @cache
-def _loops_for_pointers() -> Loops:
-    """The loops that call functions by their addresses; that of the table of them takes the place of the code."""
+def _loops_for_pointers() -> LossLoops:
+    """Return loops that call functions by address; the address of their table is passed as the code."""
 
     def loss_value(code, s, y):  # type: ignore[no-untyped-def]
         return call_at(code, 0, s, y)
@@ -82,24 +82,26 @@ def _loops_for_pointers() -> Loops:
     def loss_curvature(code, s, y):  # type: ignore[no-untyped-def]
         return call_at(code, 2, s, y)
 
-    return _rebuilt(loss_value, loss_slope, loss_curvature)
+    return _rebuild_loops(loss_value, loss_slope, loss_curvature)
 
 
-def _rebuilt(value: Callable[..., float], slope: Callable[..., float], curvature: Callable[..., float]) -> Loops:
-    return Loops(
+def _rebuild_loops(
+    value: Callable[..., float], slope: Callable[..., float], curvature: Callable[..., float]
+) -> LossLoops:
+    return LossLoops(
         sgd_pass=rebuild(descent.sgd_pass, loss_slope=slope),
         stochastic_newton_pass=rebuild(descent.stochastic_newton_pass, loss_slope=slope),
         gradient=rebuild(descent.gradient, loss_value=value, loss_slope=slope),
-        along=rebuild(descent.along, loss_value=value, loss_slope=slope),
+        along=rebuild(descent.loss_along, loss_value=value, loss_slope=slope),
         curvatures=rebuild(descent.curvatures, loss_curvature=curvature),
     )
 
 
-def _of_users(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
-    """A user's function, compiled and tried; numba's pages of trouble become one sentence."""
+def _compile_function(function: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """Return a user's function, compiled and called once; numba's long messages become one sentence."""
     try:
-        own = compile_here(function)
-        found = own(0.5, 1.0)
+        compiled = compile_here(function)
+        found = compiled(0.5, 1.0)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise LossError(
@@ -108,4 +110,4 @@ def _of_users(function: Callable[[float, float], float]) -> Callable[[float, flo
         ) from error
     if not isinstance(found, (int, float)):
         raise LossError(f"The function {function!r} of a loss must return a number, found {found!r}.")
-    return own
+    return compiled

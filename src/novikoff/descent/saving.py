@@ -1,10 +1,10 @@
 """Linear models in model files.
 
-loss         its name; of a user's own only that it is
-problem      .vectors; alpha and intercept are among the parameters
-runs.K       where sgd stands for target K: .w, .bias, .sums, .sums_bias, .counts, .measures
-traces.K     .points: passes, objective, length of the gradient, seconds
-parameters, fitted      as in every model file: see `novikoff.model_files`; classes are among the latter
+loss, is_named       the name of the loss, null for a custom one; whether the constructor was given the name
+vectors              the weights of each target, the bias last
+run0, run1, ...      the state of sgd for each target: w, bias, sums, sums_bias, counts, measures
+trace0, trace1, ...  for each target: passes, objective, norm of the gradient, seconds
+parameters, fitted   as in every model file: see `novikoff.model_files`; classes_ is among the latter
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 
 from novikoff import losses, model_files
 from novikoff.descent.model import LinearModel
-from novikoff.descent.stochastic import Run
-from novikoff.descent.trace import Trace
+from novikoff.descent.stochastic import SgdState
+from novikoff.descent.trace import DescentTrace
 from novikoff.errors import ModelFileError
 from novikoff.model_files import Section
 
-__all__ = ["KINDS", "SavedLinear", "save", "taken"]
+__all__ = ["KINDS", "SavedLinear", "read_saved", "save"]
 
 KINDS = ("linear-classifier", "linear-regressor")
 
@@ -32,7 +32,18 @@ _NAMES = {losses.resolve(name): name for name in losses.NAMES}
 
 
 class SavedLinear(NamedTuple):
-    """A linear model as data: which estimator it is of, the model, what its constructor was given, what `fit` found."""
+    """A linear estimator as data.
+
+    Attributes
+    ----------
+    kind : str
+        One of KINDS.
+    model : LinearModel
+    parameters : dict
+        What the constructor was given.
+    fitted : dict
+        The attributes that learning has set: n_features_in_, feature_names_in_, classes_.
+    """
 
     kind: str
     model: LinearModel
@@ -41,20 +52,22 @@ class SavedLinear(NamedTuple):
 
 
 def save(path: str | os.PathLike[str], saved: SavedLinear, build: Callable[[SavedLinear], object]) -> None:
-    """Write a model to a file. One that cannot be loaded again, and made an estimator by `build`, is refused, and the
-    old file stays."""
+    """Write a model to a file.
+
+    If the content cannot be read again and made an estimator by `build`, an error is raised and the old file stays.
+    """
     root = Section("The model cannot be saved")
     loss = losses.resolve(saved.parameters["loss"])
     root.facts["loss"] = _NAMES.get(loss)
     root.facts["is_named"] = isinstance(saved.parameters["loss"], str)
-    _put_model(root, saved.model)
-    model_files.put_named(root.open("parameters"), {k: v for k, v in saved.parameters.items() if k != "loss"})
-    model_files.put_named(root.open("fitted"), saved.fitted)
-    model_files.write(path, saved.kind, root, lambda found: build(_taken(saved.kind, found, loss)))
+    _write_model(root, saved.model)
+    model_files.write_named(root.add_part("parameters"), {k: v for k, v in saved.parameters.items() if k != "loss"})
+    model_files.write_named(root.add_part("fitted"), saved.fitted)
+    model_files.write(path, saved.kind, root, lambda found: build(_read_saved(saved.kind, found, loss)))
 
 
-def taken(path: str | os.PathLike[str], kind: str, root: Section, loss: losses.Loss | None = None) -> SavedLinear:
-    """The model that a file's content makes; `loss` is its loss if that is one's own."""
+def read_saved(path: str | os.PathLike[str], kind: str, root: Section, loss: losses.Loss | None = None) -> SavedLinear:
+    """Return the model that a file contains; `loss` is its loss if that is a custom one."""
     name = root.facts.get("loss")
     if name is not None and loss is not None:
         raise ModelFileError(f"{os.fspath(path)} knows its loss; loss= is only for models trained with one's own.")
@@ -63,19 +76,22 @@ def taken(path: str | os.PathLike[str], kind: str, root: Section, loss: losses.L
             f"{os.fspath(path)} was trained with a loss of its user, and a file holds no code: pass "
             f"it, nk.load({os.fspath(path)!r}, loss=losses.Custom(...))."
         )
-    return _taken(kind, root, loss)
+    return _read_saved(kind, root, loss)
 
 
-def _taken(kind: str, root: Section, loss: losses.Loss | None) -> SavedLinear:
-    model = _take_model(root)
-    parameters: Mapping[str, Any] = model_files.take_named(root.part("parameters"))
-    fitted = model_files.take_named(root.part("fitted"))
+def _read_saved(kind: str, root: Section, loss: losses.Loss | None) -> SavedLinear:
+    model = _read_model(root)
+    parameters: Mapping[str, Any] = model_files.read_named(root.part("parameters"))
+    fitted = model_files.read_named(root.part("fitted"))
     name = root.facts.get("loss")
     if name is not None:
         root.require(name in losses.NAMES, f"its loss is {name!r}")
         loss = name if root.fact("is_named", bool) else losses.resolve(name)
     columns = fitted.get("n_features_in_", model.n_features)
     root.require(columns == model.n_features, f"{columns!r} columns for {model.n_features} weights")
+    names = fitted.get("feature_names_in_")
+    fits = names is None or (isinstance(names, np.ndarray) and names.shape == (model.n_features,))
+    root.require(fits, "its names are not one for each feature")
     classes = fitted.get("classes_")
     if kind == KINDS[0]:
         n_classes = len(classes) if isinstance(classes, np.ndarray) and classes.ndim == 1 else 0
@@ -86,9 +102,9 @@ def _taken(kind: str, root: Section, loss: losses.Loss | None) -> SavedLinear:
     return SavedLinear(kind, model, {"loss": loss, **parameters}, fitted)
 
 
-def _put_model(root: Section, model: LinearModel) -> None:
+def _write_model(root: Section, model: LinearModel) -> None:
     model = copy(model)  # other threads may learn meanwhile
-    root.put("vectors", model.vectors)
+    root.add_tensor("vectors", model.vectors)
     root.facts |= {
         "passes": int(model.passes),
         "converged": bool(model.converged),
@@ -96,32 +112,32 @@ def _put_model(root: Section, model: LinearModel) -> None:
         "n_traces": len(model.traces),
     }
     for number, run in enumerate(model.runs):
-        part = root.open(f"run{number}")
+        part = root.add_part(f"run{number}")
         for name in (*_ARRAYS, "counts", "measures"):
-            part.put(name, getattr(run, name))
+            part.add_tensor(name, getattr(run, name))
     for number, trace in enumerate(model.traces):
-        root.put(f"trace{number}", np.array(trace.points, float).reshape(-1, 4))
+        root.add_tensor(f"trace{number}", np.array(trace.points, float).reshape(-1, 4))
 
 
-def _take_model(root: Section) -> LinearModel:
+def _read_model(root: Section) -> LinearModel:
     vectors = root.finite("vectors", np.float64, (None, None))
     n_targets, size = vectors.shape
     n_runs, n_traces = root.fact("n_runs", int), root.fact("n_traces", int)
     root.require(size >= 1 and n_runs in (0, n_targets) and n_traces in (0, n_targets), f"{n_runs} runs")
-    runs = [_take_run(root.part(f"run{number}"), size - 1) for number in range(n_runs)]
+    runs = [_read_run(root.part(f"run{number}"), size - 1) for number in range(n_runs)]
     traces = []
     for number in range(n_traces):
-        trace = Trace()
+        trace = DescentTrace()
         trace.points = [tuple(point) for point in root.tensor(f"trace{number}", np.float64, (None, 4)).tolist()]
         traces.append(trace)
     return LinearModel(vectors, runs, traces, root.fact("passes", int), root.fact("converged", bool))
 
 
-def _take_run(part: Section, n_features: int) -> Run:
+def _read_run(part: Section, n_features: int) -> SgdState:
     averages = part.tensor("sums_bias", np.float64, (None,)).size
-    part.require(averages in (0, 1), f"{part.place('sums_bias')} has {averages} entries")
+    part.require(averages in (0, 1), f"{part.full_name('sums_bias')} has {averages} entries")
     lengths = {"w": n_features, "bias": 1, "sums": n_features * averages, "sums_bias": averages}
     found = {name: part.finite(name, dtype, (lengths[name],)) for name, dtype in _ARRAYS.items()}
     counts, measures = part.tensor("counts", np.int64, (3,)), part.finite("measures", np.float64, (5,))
     part.require((counts >= 0).all() and (measures >= 0.0).all() and measures[0] > 0.0, f"{part.path} is no run")
-    return Run(**found, counts=counts, measures=measures)
+    return SgdState(**found, counts=counts, measures=measures)

@@ -1,4 +1,4 @@
-"""What happened on the way down, report by report."""
+"""DescentTrace: the objective and its gradient along a descent."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from novikoff.descent.objective import Place
-from novikoff.formatting.summary import Readable
+from novikoff.descent.objective import DescentPoint
+from novikoff.formatting.summary import SummaryMixin
 
-__all__ = ["Trace"]
+__all__ = ["DescentTrace"]
 
 _COLUMNS = ("passes", "objective", "gradient_norm", "seconds")
 
 
-class Trace(Readable):
-    """The record of a descent.
+class DescentTrace(SummaryMixin):
+    """The record of a descent: one entry per report.
 
     Attributes
     ----------
     passes : ndarray
-        Over the rows so far; those of gd and newton are their iterations.
+        Passes over the rows so far; for gd and newton, iterations.
     objective, gradient_norm : ndarray
-        F and the length of its gradient.
+        F and the norm of its gradient.
     seconds : ndarray
-        Since the beginning.
+        Time since the start.
     """
 
     def __init__(self, listener: Callable[[str], None] | None = None) -> None:
@@ -33,23 +33,22 @@ class Trace(Readable):
         self.began = time.perf_counter()
         self._listener = listener
 
-    def report(self, passes: float, place: Place) -> None:
-        """Add a line."""
+    def report(self, passes: float, point: DescentPoint) -> None:
+        """Add an entry, and pass it to the listener as a line of text."""
         seconds = time.perf_counter() - self.began
-        self.points.append((passes, place.value, place.gradient_norm, seconds))
+        self.points.append((passes, point.value, point.gradient_norm, seconds))
         if self._listener is not None:
             self._listener(
-                f"pass {passes:>5g}   objective {place.value:.8g}   |gradient| {place.gradient_norm:.3e}   "
+                f"pass {passes:>5g}   objective {point.value:.8g}   |gradient| {point.gradient_norm:.3e}   "
                 f"{seconds:.2f} s"
             )
 
     @property
-    def is_heard(self) -> bool:
-        """Whether somebody is listening."""
+    def has_listener(self) -> bool:
         return self._listener is not None
 
-    def closed(self) -> Trace:
-        """Itself, with nobody listening any more."""
+    def close(self) -> DescentTrace:
+        """Drop the listener, and return the trace."""
         self._listener = None
         return self
 

@@ -1,4 +1,8 @@
-"""scikit-learn's face: the only folder that imports it."""
+"""Estimators with scikit-learn's interface.
+
+This is the only package that imports scikit-learn. Estimators validate what users pass and call the models of
+`novikoff.perceptron`, `novikoff.kernel_methods` and `novikoff.descent`, in which the learning is.
+"""
 
 from novikoff.estimators.kernel_perceptron import KernelPerceptron
 from novikoff.estimators.kernel_regressor import KernelRegressor

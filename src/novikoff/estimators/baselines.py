@@ -1,4 +1,4 @@
-"""The perceptron beside its neighbours: hinge, logistic regression, naive Bayes, support vector machine."""
+"""Baselines to compare the perceptron with: hinge, logistic, naive Bayes, linear SVM."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from novikoff.estimators.perceptron import Perceptron
 from novikoff.inputs.rows import Rows
 from novikoff.selection.choosing import size_of
 
-__all__ = ["Neighbour", "compare", "neighbours"]
+__all__ = ["BaselineResult", "compare", "make_baselines"]
 
 
 @dataclass(frozen=True)
-class Neighbour:
-    """One of them, and how it did.
+class BaselineResult:
+    """The result of one method.
 
     Attributes
     ----------
     name : str
-        What it is.
+        The method.
     by : str
-        The class that does it.
+        The class that implements it.
     errors, rows : int
-        On rows that it has not learned from.
+        Errors on rows that it has not learned from, and the number of these rows.
     seconds : float
-        Of learning.
+        Time to learn.
     size : int
         Bytes of numbers in the model.
     is_done : bool
-        False if it ran out of passes before it converged.
+        False if it made all its passes without converging.
     """
 
     name: str
@@ -53,8 +53,8 @@ class Neighbour:
     is_done: bool = True
 
 
-def neighbours(is_sparse: bool, passes: int, seed: int) -> dict[str, Any]:
-    """Those to compare, by name; scikit-learn's own where it has them, as it makes them by default."""
+def make_baselines(is_sparse: bool, passes: int, seed: int) -> dict[str, Any]:
+    """Return the methods to compare, by name; scikit-learn's own, with default parameters, where it has them."""
     shuffled: dict[str, Any] = {"order": "shuffled", "max_iter": passes, "random_state": seed}
     return {
         "always the commonest label": DummyClassifier(),
@@ -72,11 +72,11 @@ def neighbours(is_sparse: bool, passes: int, seed: int) -> dict[str, Any]:
 
 def compare(
     train: tuple[Rows, np.ndarray], test: tuple[Rows, np.ndarray], *, passes: int = 5, seed: int = 0
-) -> Iterator[Neighbour]:
-    """Fit each on the same rows and count its errors on the others, one after another."""
+) -> Iterator[BaselineResult]:
+    """Fit each method on the same rows, count its errors on the others, and yield the results one by one."""
     X, y = train[0].matrix, train[1]
     X_test, y_test = test[0].matrix, test[1]
-    for name, model in neighbours(train[0].is_sparse, passes, seed).items():
+    for name, model in make_baselines(train[0].is_sparse, passes, seed).items():
         _compile(model, X, len(np.unique(y)))
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -86,11 +86,11 @@ def compare(
         # The perceptron never converges on rows that no half-space separates; it has made its passes.
         is_done = isinstance(model, Perceptron) or not any(w.category is ConvergenceWarning for w in said)
         errors = int((model.predict(X_test) != y_test).sum())
-        yield Neighbour(name, type(model).__name__, errors, len(y_test), seconds, size_of(model), is_done)
+        yield BaselineResult(name, type(model).__name__, errors, len(y_test), seconds, size_of(model), is_done)
 
 
 def _compile(model: Any, X: Any, n_classes: int) -> None:
-    """Let compiled loops be compiled before their time is taken: on two or three rows, and thrown away."""
+    """Compile loops before the time is measured, by fitting a clone to two or three rows."""
     if type(model).__module__.startswith("novikoff"):
         labels = np.arange(min(3, n_classes))
         with warnings.catch_warnings():

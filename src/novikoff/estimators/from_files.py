@@ -1,4 +1,4 @@
-"""Estimators from what a model file holds; see `novikoff.model_files.loading`."""
+"""Estimators made from the content of model files; see `novikoff.model_files.loading`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from novikoff import model_files
 from novikoff.descent import saving as linear_saving
 from novikoff.descent.saving import SavedLinear
 from novikoff.errors import ModelFileError
+from novikoff.estimators.atomic_fit import Fitted
 from novikoff.estimators.kernel_perceptron import KernelPerceptron
 from novikoff.estimators.kernel_regressor import KernelRegressor
 from novikoff.estimators.linear_classifier import LinearClassifier
@@ -31,34 +32,35 @@ _ESTIMATORS: dict[str, Callable[..., Any]] = {
 
 
 def load_perceptron(path: str | os.PathLike[str], kind: str, root: Section, rule: Any) -> Perceptron:
-    """The Perceptron in a model file; `rule` is its rule if that is a function."""
-    return build_estimator(kind, model_files.taken(path, kind, root, rule), path)
+    """Return the Perceptron in a model file; `rule` is its rule if that is a function."""
+    return build_estimator(kind, model_files.read_saved(path, kind, root, rule), path)
 
 
 def load_linear(
     path: str | os.PathLike[str], kind: str, root: Section, loss: Any
 ) -> LinearClassifier | LinearRegressor:
-    """The linear model in a model file; `loss` is its loss if that is one's own."""
-    return build_estimator(kind, linear_saving.taken(path, kind, root, loss), path)
+    """Return the linear estimator in a model file; `loss` is its loss if that is a custom one."""
+    return build_estimator(kind, linear_saving.read_saved(path, kind, root, loss), path)
 
 
 def load_kernel(
     path: str | os.PathLike[str], kind: str, root: Section, kernel: Any
 ) -> KernelPerceptron | KernelRegressor:
-    """The kernel model in a model file; `kernel` is its kernel if that is a function."""
-    return build_estimator(kind, kernel_saving.taken(path, root, kernel), path)
+    """Return the kernel estimator in a model file; `kernel` is its kernel if that is a function."""
+    return build_estimator(kind, kernel_saving.read_saved(path, root, kernel), path)
 
 
 def build_estimator(
-    kind: str, saved: model_files.Saved | SavedKernel | SavedLinear, path: str | os.PathLike[str]
+    kind: str, saved: model_files.SavedPerceptron | SavedKernel | SavedLinear, path: str | os.PathLike[str]
 ) -> Any:
-    """The estimator of a kind, with its parameters and what it has learned; a ModelFileError if its parts do not make
-    one."""
+    """Return the estimator of a kind, with its parameters and what it has learned.
+
+    Raise a ModelFileError if the constructor does not take the parameters.
+    """
     try:
         found = _ESTIMATORS[kind](**saved.parameters)
         found._validate_params()
     except (TypeError, ValueError) as error:
-        raise ModelFileError(f"{os.fspath(path)} holds no sound model: {error}") from error
-    found._model = saved.model
-    found.__dict__.update(saved.fitted)
+        raise ModelFileError(f"{os.fspath(path)} holds no valid model: {error}") from error
+    found._fitted = Fitted(saved.model, saved.fitted)
     return found

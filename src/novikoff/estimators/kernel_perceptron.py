@@ -1,108 +1,106 @@
-"""nk.KernelPerceptron: the perceptron with potential functions as a scikit-learn classifier."""
+"""nk.KernelPerceptron: the perceptron with a kernel as a scikit-learn classifier."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from novikoff import kernel_methods
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import all_or_nothing
+from novikoff.estimators.atomic_fit import Fitted
 from novikoff.estimators.inputs import is_dicts
-from novikoff.estimators.kernel_inputs import TakesPoints, takes_new_rows
-from novikoff.inputs.labels import Labels, as_given, encode
+from novikoff.estimators.kernel_inputs import KernelInputMixin, TrainingPoints, accepts_new_rows
+from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
+from novikoff.inputs.labels import Labels
 from novikoff.kernel_methods.budget import BudgetLearner, require_last
-from novikoff.kernel_methods.caching import cached
+from novikoff.kernel_methods.caching import precomputed_kernel
 from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS
-from novikoff.kernel_methods.model import Passes, cycle
+from novikoff.kernel_methods.model import KernelCycleResult, cycle
 from novikoff.perceptron.learner import TIES
-from novikoff.perceptron.ledger import Ledger
-from novikoff.perceptron.passes import ORDERS
+from novikoff.perceptron.orders import ORDERS
 
 __all__ = ["KernelPerceptron"]
 
 
-class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseEstimator):
-    """Perceptron in the feature space of a kernel: it bends its boundary, and keeps its account.
+class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin, BaseEstimator):
+    """Perceptron in the feature space of a kernel, with a ledger of its mistakes.
 
-    The weights of a perceptron are a sum of the examples it erred on, so it needs no more of them than inner products;
-    put K(x, z) in their place and it learns in another space. On a mistake f <- f + y K(x, .). If some function of that
-    space separates the classes with margin gamma, and R^2 = max K(x, x), it makes at most (R/gamma)^2 mistakes [1]_.
+    The weights of a perceptron are a sum of the examples it misclassified, so it needs only inner products of examples;
+    replaced by K(x, z), it learns in the feature space of the kernel. On a mistake f <- f + y K(x, .). If some function
+    of that space separates the classes with margin gamma, and R^2 = max K(x, x), it makes at most (R/gamma)^2 mistakes
+    [1]_.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "hamming" (for categories written as numbers), "precomputed"
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "hamming" (for categories encoded as numbers), "precomputed"
         (X is the kernel matrix itself, and to predict, its rows for new examples against all training rows); or a
-        function of your own: of two blocks of rows that returns their kernel matrix, or of two rows (compiled, if it
-        keeps to what numba knows), or of two objects of any kind, such as strings or sets. It must be symmetric and
-        positive definite for the theorems to hold.
+        function of two blocks of rows that returns their kernel matrix, of two rows (compiled, if numba can compile
+        it), or of two objects of any kind, such as strings or sets. It must be symmetric, and positive definite for the
+        theorems to hold.
     degree : float, default=3
-        Of "poly", (gamma <x, z> + coef0)^degree. With coef0 > 0 a whole degree uses all products of up to so many
-        features.
+        Degree of "poly", (gamma <x, z> + coef0)^degree. With coef0 > 0 and an integer degree, features are all products
+        of up to `degree` columns.
     gamma : float, default=None
         Scale of "poly", "rbf", "laplacian", "sigmoid" and "hamming". None: 1 / number of columns.
     coef0 : float, default=1.0
-        Of "poly" and "sigmoid".
+        Constant term of "poly" and "sigmoid".
     hypothesis : {"voted", "averaged", "last"}, default="voted"
-        Which of the functions along the run answer: all of them, each as often as it survived an example [2]_; their
-        mean; or the last. It may be changed after learning: any of them can be read off the same run.
+        Which of the functions along the run predict: all of them by vote, each as often as it survived an example
+        [2]_; their mean; or the last. It may be changed after learning: one run can be read through any of them.
     multi_class : {"ovr", "direct"}, default="ovr"
         With three classes or more: one perceptron for each class against the rest, all from one kernel matrix, as in
-        [2]_; or one for all, where the highest score wins and a mistake adds the row to its class and takes it from
-        the rival. "direct" is what `Perceptron` does, and makes fewer updates; "ovr" is often more accurate.
+        [2]_; or one for all, where the highest score wins and a mistake adds the row to its class and subtracts it
+        from the rival. "direct" is what `Perceptron` does, and makes fewer updates; "ovr" is often more accurate.
     fit_intercept : bool, default=False
-        Add 1 to every kernel: a constant coordinate in feature space. "poly" with coef0 > 0 has one already, and "rbf"
-        can do without; "linear" may need it.
+        Add 1 to every kernel value: a constant coordinate in feature space. "poly" with coef0 > 0 has one already, and
+        "rbf" does not need it; "linear" may.
     ties : {"mistake", "positive", "negative"}, default="mistake"
         What a score of exactly 0 means: always a mistake (and the label classes_[1] when predicting), the label
         classes_[1], or the label classes_[0].
     order : {"given", "shuffled", "random", "worst"}, default="given"
-        The order of a pass of `fit`: as the rows stand; permuted anew each pass; drawn with replacement; most
+        The order of a pass of `fit`: that of the rows; a new permutation for each pass; drawn with replacement; most
         violated first.
     max_iter : float, default=10
-        The most passes `fit` makes; the last may be a part of one: 0.1 learns from the first tenth of the rows.
+        The largest number of passes of `fit`; the last may be a part of a pass: 0.1 learns from a tenth of the rows.
     budget : int, default=None
-        Keep no more than so many rows, for streams without end: memory and time for an example stay what they are.
-        Beyond it the oldest is forgotten, after all have shrunk a little, by the rule of the Forgetron [3]_, on rows
-        scaled to length 1 in feature space. Needs hypothesis="last", since the rows of all functions along the run
-        would be more than that, and with three classes or more multi_class="direct", which keeps one row for a
-        mistake. See Notes for what is proved.
+        The largest number of rows to keep, for endless streams: memory and time per example stay constant. Beyond it
+        the oldest row is forgotten, after all coefficients have shrunk a little, by the rule of the Forgetron [3]_, on
+        rows scaled to norm 1 in feature space. It needs hypothesis="last", since the other functions along the run
+        would need more rows, and with three classes or more multi_class="direct", which keeps one row for a mistake.
+        See Notes for the mistake bound.
     cache_size : float, default=200
-        Megabytes that the kernel matrix of a training set may take: if it fits, `fit` computes it once for all passes.
+        Megabytes for the kernel matrix of a training set: if it fits, `fit` computes it once for all passes.
     random_state : int, RandomState instance or None, default=None
-        For the orders "shuffled" and "random".
+        Seed of the orders "shuffled" and "random".
     classes : array-like, default=None
-        Labels known before the first example. `fit` refuses any others, a stream may still bring them.
+        Labels known before the first example. `fit` rejects any others; a stream may still bring new ones.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
     support_ : ndarray of shape (n_support,)
-        The rows it erred on: places in X of `fit`, going on with the rows of later `partial_fit` and `learn_one`.
+        The rows with mistakes: indices into X of `fit`, continued by the rows of later `partial_fit` and `learn_one`.
     support_vectors_ : ndarray, sparse array or list
         These rows.
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
-        Their weights under the hypothesis. A voted perceptron has none.
+        Their coefficients under the hypothesis. A voted perceptron has none.
     raw_dual_coef_ : ndarray
-        The weights that learning goes on from, whatever the hypothesis.
+        The coefficients that learning continues from, whatever the hypothesis.
     ledger_ : Ledger
-        Examples, mistakes, R, |w|, certified bound on the margin, all in feature space. With "ovr" each of its
-        perceptrons may err on a row, and every error counts.
+        Examples, mistakes, R, |w|, certified bound on the margin, all in feature space. With "ovr" each perceptron may
+        misclassify a row, and every mistake counts.
     n_iter_ : int
-        Passes begun by the last `fit`.
+        KernelCycleResult begun by the last `fit`.
     converged_ : bool
         Whether the last `fit` ended with a pass without mistakes.
     n_features_in_ : int
@@ -112,13 +110,13 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
     Notes
     -----
     Learning goes through blocks of rows at the speed of matrix products, with exactly the mistakes of one example at a
-    time. Between passes every row keeps its score, so that later passes cost what their few mistakes cost even where
-    no matrix fits. Rows of whole numbers, such as raw pixels, are multiplied in single precision where that
-    is exact, all others in double.
+    time. Between passes every row keeps its score, so that later passes cost only what their few mistakes cost, even if
+    the kernel matrix does not fit into memory. Rows of integers, such as raw pixels, are multiplied in single precision
+    where that is exact, all others in double precision.
 
-    On a budget, for every function g of feature space, its hinge losses l on the rows of length 1 that were erred on,
+    On a budget, for every function g of feature space, its hinge losses l on the rows of norm 1 with mistakes,
     and B >= 84, |g| <= sqrt((B + 1) / log(B + 1)) / 4, there are at most 2 |g|^2 + 4 sum l mistakes, on any sequence
-    [3]_. `ledger_.mistakes_against` gives a bound for every B and g from what the run has really cost.
+    [3]_. `ledger_.mistakes_against` gives a bound for every B and g from the cost of this run.
 
     References
     ----------
@@ -196,10 +194,9 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
 
     # -- batch
 
-    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> KernelPerceptron:
-        """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over.
+        """Cycle through the rows until a pass makes no mistake, or `max_iter` passes are over.
 
         Parameters
         ----------
@@ -212,48 +209,36 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         -------
         self
         """
-        points, y, names = self._points_and_labels(X, y, reset=True)
-        classes, codes = encode(y, self._classes_in_advance())
-        if len(classes) < 2:
-            raise DataError(
-                f"The number of classes has to be greater than one; the data contains only one class: {classes[0]!r}."
-            )
-        columns = None if points.kind == "objects" else int(points.data.shape[1])
-        learner = self._make_learner(None if is_dicts(X) else columns)
-        model = kernel_methods.KernelModel(learner, Labels(classes.tolist(), classes), None, columns, names)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        context = self._init_callback_context(max_subtasks=math.ceil(self.max_iter))
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
-        report = self._reporter(context, X, y, model)
-        megabytes = self.cache_size if report is None else 0.0
-        with cached(learner, model.state, points, self.max_iter, megabytes) as (quick, rows):
+        points, labels, names, attributes = self._training_points(X, y, first=True)
+        classes, codes = self._encode_all(labels)
+        learner = self._make_learner(None if is_dicts(X) else points.n_columns)
+        model = kernel_methods.KernelModel(learner, Labels(classes.tolist(), classes), None, points.n_columns, names)
+        callbacks = FitCallbacks(self, X, labels, math.ceil(self.max_iter))
+        fitted = Fitted(model, attributes)
+        after_pass = callbacks.after_pass(lambda: fitted)
+        # Callbacks may read the model after a pass: its support must be rows then, and not indices of a kernel matrix.
+        megabytes = self.cache_size if after_pass is None else 0.0
+        with precomputed_kernel(learner, model.state, points, self.max_iter, megabytes) as (fast_learner, rows):
             run = cycle(
-                quick, model.state, rows, codes, order=self.order, max_iter=self.max_iter, rng=rng, after_pass=report
+                fast_learner,
+                model.state,
+                rows,
+                codes,
+                order=self.order,
+                max_iter=self.max_iter,
+                rng=make_generator(self.random_state),
+                after_pass=after_pass,
             )
-        self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
+        fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
+        callbacks.end(fitted)
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
             _warn(run, len(points))
+        self._fitted = fitted
         return self
-
-    def _reporter(
-        self, context: Any, X: Any, y: Any, model: kernel_methods.KernelModel
-    ) -> Callable[[int], bool] | None:
-        """Tell scikit-learn's callbacks of every pass; one that answers true ends the fit. They may read the model, so
-        it must keep rows, and not places in a matrix."""
-        if not hasattr(self, "_skl_callbacks"):
-            return None
-
-        def report(number: int) -> bool:
-            task = context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(estimator=self, X=X, y=y)
-            return task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
-
-        return report
 
     # -- online
 
-    @available_if(takes_new_rows)
-    @all_or_nothing
+    @available_if(accepts_new_rows)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelPerceptron:
         """Learn from a block of a stream, once, in the order given: whole or not at all, as by `learn_one`.
@@ -270,17 +255,24 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         -------
         self
         """
-        first = not hasattr(self, "_model")
-        learner = None if first else self._learner_to_follow()
-        points, y, names = self._points_and_labels(X, y, reset=first)
-        model = self._started(points, names, classes)
-        model.learn(points, y, names, learner)
-        if self.__dict__.setdefault("_model", model) is not model:
-            return self.partial_fit(X, y)  # another thread was the first to have a model
-        return self
+        now = self._snapshot()
+        if now.__sklearn_is_fitted__():
+            learner = now._learner_to_follow()
+            points, y, names, _ = now._training_points(X, y, first=False)
+            now._model.learn(points, y, names, learner)
+            return self
+        found = now._training_points(X, y, first=True)
+        model = now._new_model(found, classes)
+        model.learn(found.points, found.y, found.names)
+        if self._publish_first(Fitted(model, found.attributes)):
+            return self
+        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
 
     def _learner_to_follow(self) -> kernel_methods.DualLearner | None:
-        """What set_params asks for between blocks, as far as what has been learned allows; None for nothing new."""
+        """Return the learner that the parameters now describe; None if it is the one that the model has.
+
+        Raise a DataError if set_params has changed what must stay while learning goes on.
+        """
         model = self._model
         now, wanted = model.learner, self._make_learner(model.n_features)
         if replace(now, ties=wanted.ties) != wanted:
@@ -290,7 +282,6 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
             )
         return wanted if now.ties != wanted.ties else None
 
-    @all_or_nothing
     def learn_one(self, x: Any, y: Any) -> KernelPerceptron:
         """Learn from one example, by the parameters that learning began with.
 
@@ -307,17 +298,21 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         -------
         self
         """
-        point, names = self._point(x, learning=True)
-        first = not hasattr(self, "_model")
-        model = self._started(point, names)
+        now = self._snapshot()
+        point, names = now._one_point(x, learning=True)
         label = np.empty(1, object)
         label[0] = y
-        model.learn(point, np.array([y]) if np.array([y]).dtype.kind in "biufUS" else label, names)
-        if first and names is None and point.kind != "objects":
-            self.n_features_in_ = int(point.data.shape[1])
-        if self.__dict__.setdefault("_model", model) is not model:
-            return self.learn_one(x, y)  # another thread was the first to have a model
-        return self
+        label = np.array([y]) if np.array([y]).dtype.kind in "biufUS" else label
+        if now.__sklearn_is_fitted__():
+            now._model.learn(point, label, names)
+            return self
+        has_columns = names is None and point.n_columns is not None
+        found = TrainingPoints(point, label, names, {"n_features_in_": point.n_columns} if has_columns else {})
+        model = now._new_model(found)
+        model.learn(point, label, names)
+        if self._publish_first(Fitted(model, found.attributes)):
+            return self
+        return self.learn_one(x, y)  # the example belongs into the model of another thread, which was the first
 
     def predict_one(self, x: Any) -> Any:
         """Predict the label of one example; None as long as the answer would be a label not met yet.
@@ -330,65 +325,60 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
         -------
         label
         """
-        point, names = self._point(x, learning=False)
-        return self._started(point, names).predict_one(point, self.hypothesis)
+        now = self._snapshot()
+        point, names = now._one_point(x, learning=False)
+        is_fitted = now.__sklearn_is_fitted__()
+        model = now._model if is_fitted else now._new_model(TrainingPoints(point, np.empty(0), names, {}))
+        return model.predict_one(point, now.hypothesis)
 
-    def _started(
-        self, points: kernel_methods.Points, names: list[str] | None = None, classes: Any = None
-    ) -> kernel_methods.KernelModel:
-        """The model so far, or one that has learned nothing yet."""
-        if hasattr(self, "_model"):
-            return self._model
+    def _new_model(self, first: TrainingPoints, classes: Any = None) -> kernel_methods.KernelModel:
+        """Return a model for points like these, which has learned nothing."""
         self._validate_params()
-        known = self._classes_in_advance(classes)
-        columns = None if points.kind == "objects" else int(points.data.shape[1])
-        learner = self._make_learner(columns if names is None or hasattr(self, "feature_names_in_") else None)
-        return kernel_methods.KernelModel(learner, () if known is None else known.tolist(), None, columns, names)
+        known = self._known_classes(classes)
+        n_columns = first.points.n_columns
+        may_widen = first.names is not None and "feature_names_in_" not in first.attributes  # with the next dict
+        learner = self._make_learner(None if may_widen else n_columns)
+        labels = () if known is None else known.tolist()
+        return kernel_methods.KernelModel(learner, labels, None, n_columns, first.names)
 
     # -- reading
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score of each row under the hypothesis.
+        """Return the score of each row under the hypothesis.
 
         Parameters
         ----------
-        X : as in `fit`
-            With a precomputed kernel: the kernels of each row with all rows of the training set.
+        X : array-like or sparse matrix of shape (n_samples, n_features), list of dicts, or list of objects
+            With a precomputed kernel: the kernel values of each row with all rows of the training set.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for classes_[1]. A voted perceptron gives the share of votes, from -1 to 1.
         """
-        points = self._points_to_read(X)
-        return self._model.scores(points, self.hypothesis)
+        now = self._snapshot()
+        points = now._points_to_score(X)
+        return now._model.scores(points, now.hypothesis)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of each row.
 
         Parameters
         ----------
-        X : as in `fit`
-            With a precomputed kernel: the kernels of each row with all rows of the training set.
+        X : array-like or sparse matrix of shape (n_samples, n_features), list of dicts, or list of objects
+            With a precomputed kernel: the kernel values of each row with all rows of the training set.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
-        points = self._points_to_read(X)
-        return self._model.predict(points, self.hypothesis)
-
-    @property
-    def classes_(self) -> np.ndarray:
-        return self._fitted("classes_").labels.as_array()
-
-    @property
-    def ledger_(self) -> Ledger:
-        return self._fitted("ledger_").ledger
+        now = self._snapshot()
+        points = now._points_to_score(X)
+        return now._model.predict(points, now.hypothesis)
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        model = self._fitted("dual_coef_")
+        model = self._require_model("dual_coef_")
         if self.hypothesis == "voted":
             raise AttributeError(
                 "A voted perceptron has no single weight for each row, and no dual_coef_; "
@@ -398,23 +388,19 @@ class KernelPerceptron(CallbackSupportMixin, TakesPoints, ClassifierMixin, BaseE
 
     # -- parameters
 
-    def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
-        classes = self.classes if classes is None else classes
-        return None if classes is None else np.unique(np.asarray(as_given(classes)))
-
     def _make_learner(self, n_features: int | None) -> kernel_methods.DualLearner:
-        function = self._potential(n_features)
+        kernel = self._resolve_kernel(n_features)
         if self.budget is None:
-            return kernel_methods.DualLearner(function, self.multi_class, self.ties)
+            return kernel_methods.DualLearner(kernel, self.multi_class, self.ties)
         require_last(self.hypothesis, self.budget)
-        return BudgetLearner(function, self.multi_class, self.ties, budget=int(self.budget))
+        return BudgetLearner(kernel, self.multi_class, self.ties, budget=int(self.budget))
 
 
-def _warn(run: Passes, n_rows: int) -> None:
+def _warn(run: KernelCycleResult, n_rows: int) -> None:
     warnings.warn(
         f"The kernel perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
         f"{run.mistakes_left} mistakes on {n_rows} rows. With hypothesis='voted' or 'averaged' that need not matter; "
         "otherwise increase max_iter, or choose a kernel that separates the classes (a larger gamma or degree).",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=4,
     )

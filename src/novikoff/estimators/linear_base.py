@@ -1,4 +1,4 @@
-"""What LinearClassifier and LinearRegressor have in common: rows in, a descent, weights out."""
+"""LinearEstimator: what LinearClassifier and LinearRegressor have in common."""
 
 from __future__ import annotations
 
@@ -10,27 +10,25 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff import losses
-from novikoff.descent.model import LinearModel, Problem
+from novikoff.descent.model import LinearModel, RegularizedLoss
+from novikoff.descent.options import LEARNING_RATES, SOLVERS, DescentOptions
 from novikoff.descent.saving import SavedLinear, save
-from novikoff.descent.settings import LEARNING_RATES, SOLVERS, Settings
-from novikoff.descent.trace import Trace
+from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import LearnsApart
-from novikoff.estimators.inputs import validated_rows
+from novikoff.estimators.atomic_fit import AtomicFitMixin, Fitted
+from novikoff.estimators.inputs import validate_rows
+from novikoff.estimators.online_classifier import make_generator
 from novikoff.inputs.rows import Rows
 
-__all__ = ["Descending", "goes_on"]
-
-_FITTED = ("classes_", "n_features_in_", "feature_names_in_")
+__all__ = ["LinearEstimator", "supports_partial_fit"]
 
 
-def goes_on(estimator: Descending) -> bool:
-    """Whether there is a next step to take; scikit-learn hides methods that make no sense for the parameters."""
+def supports_partial_fit(estimator: LinearEstimator) -> bool:
+    """Return True if the solver learns from streams; scikit-learn hides methods for which this raises an error."""
     if estimator.solver != "sgd":
         raise AttributeError(
             f"partial_fit is for solver='sgd', which looks at one example at a time; "
@@ -39,14 +37,23 @@ def goes_on(estimator: Descending) -> bool:
     return True
 
 
-class Descending(LearnsApart, BaseEstimator):
-    """An estimator whose weights are found by a descent; `loss`, `solver` and the rest are its parameters."""
+class LinearEstimator(AtomicFitMixin, BaseEstimator):
+    """Base class of estimators whose weights minimize a regularized loss."""
 
     loss: Any
     solver: str
+    alpha: float
     fit_intercept: bool
+    learning_rate: str
+    eta0: float | None
     average: bool
-    _model: LinearModel
+    shuffle: bool
+    max_iter: int
+    tol: float | None
+    random_state: Any
+    verbose: int
+
+    _kind: str  # of its model files
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
         "loss": [StrOptions(set(losses.NAMES)), *losses.VALUES],
@@ -65,39 +72,41 @@ class Descending(LearnsApart, BaseEstimator):
 
     # -- learning
 
-    def _fit_targets(self, rows: Rows, targets: np.ndarray, **fitted: Any) -> None:
-        """Solve the problem; `fitted` are attributes to be set with the solution."""
-        model = LinearModel.fitted(self._problem(), self.solver, rows, targets, self._settings(), bool(self.verbose))
-        self.__dict__.update(_model=model, _began=(self.fit_intercept, self.average), **fitted)
+    def _fit_targets(self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any]) -> None:
+        """Minimize the loss for each row of `targets`, and publish the result with its attributes."""
+        model = LinearModel.fit(
+            self._regularized_loss(), self.solver, rows, targets, self._options(), verbose=bool(self.verbose)
+        )
         if not model.converged:
             _warn(model, self)
+        self._fitted = Fitted(model, attributes, self._fixed_parameters())
 
-    def _go_on(self, rows: Rows, targets: np.ndarray, **fitted: Any) -> None:
-        """Learn from a block: whole, or not at all. `fitted` are attributes to be set with the first one."""
-        now = self.fit_intercept, self.average
-        if "_model" in self.__dict__ and self.__dict__.get("_began", now) != now:
+    def _learn_first(self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any]) -> Fitted:
+        """Return what a first block teaches."""
+        model = LinearModel.start(len(targets), rows.n_features, average=self.average)
+        model.learn(self._regularized_loss(), rows, targets, self._options())
+        return Fitted(model, attributes, self._fixed_parameters())
+
+    def _learn_next(self, rows: Rows, targets: np.ndarray) -> None:
+        """Learn from a block after the first, in place: whole or not at all."""
+        if self._fitted.fixed_parameters not in (None, self._fixed_parameters()):
             raise DataError("fit_intercept and average cannot change once learning has begun; fit starts anew.")
-        model = self.__dict__.get("_model") or LinearModel.started(len(targets), rows.n_features, average=self.average)
-        model.learn(self._problem(), rows, targets, self._settings())
-        if "_model" not in self.__dict__:
-            self.__dict__.update(_began=now, **fitted)
-        found = self.__dict__.setdefault("_model", model)
-        if found is not model:  # of another thread, which was the first
-            found.learn(self._problem(), rows, targets, self._settings())
+        self._model.learn(self._regularized_loss(), rows, targets, self._options())
 
-    def _problem(self) -> Problem:
-        return Problem(losses.resolve(self.loss), float(self.alpha), self.fit_intercept)
+    def _fixed_parameters(self) -> tuple[Any, ...]:
+        return self.fit_intercept, self.average
 
-    def _settings(self) -> Settings:
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        return Settings(self.learning_rate, self.eta0, self.average, self.shuffle, self.max_iter, self.tol, rng)
+    def _regularized_loss(self) -> RegularizedLoss:
+        return RegularizedLoss(losses.resolve(self.loss), float(self.alpha), self.fit_intercept)
 
-    def _rows(self, X: Any, *, reset: bool) -> Rows:
-        return validated_rows(self, X, reset=reset)
+    def _options(self) -> DescentOptions:
+        rng = make_generator(self.random_state)
+        return DescentOptions(self.learning_rate, self.eta0, self.average, self.shuffle, self.max_iter, self.tol, rng)
 
     def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "_model")
-        rows = self._rows(X, reset=False)
+        """Return the scores of rows; call it on a `_snapshot`."""
+        check_is_fitted(self, "_fitted")
+        rows = validate_rows(self, X)
         rows.require_numbers()
         return self._model.scores(rows)
 
@@ -105,38 +114,32 @@ class Descending(LearnsApart, BaseEstimator):
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._fitted("coef_").vectors[:, :-1].copy()
+        return self._require_model("coef_").vectors[:, :-1].copy()
 
     @property
     def intercept_(self) -> np.ndarray:
-        return self._fitted("intercept_").vectors[:, -1].copy()
+        return self._require_model("intercept_").vectors[:, -1].copy()
 
     @property
     def n_iter_(self) -> int:
-        return self._fitted("n_iter_").passes
+        return self._require_model("n_iter_").passes
 
     @property
     def converged_(self) -> bool:
-        return self._fitted("converged_").converged
+        return self._require_model("converged_").converged
 
     @property
-    def trace_(self) -> Trace | list[Trace]:
-        traces = self._fitted("trace_").traces
+    def trace_(self) -> DescentTrace | list[DescentTrace]:
+        traces = self._require_model("trace_").traces
         if not traces:
             raise AttributeError("trace_ is of fit; partial_fit does not look at all rows, and cannot report.")
         return traces[0] if len(traces) == 1 else list(traces)
 
-    def _fitted(self, name: str) -> LinearModel:
-        try:
-            return self.__dict__["_model"]
-        except KeyError:
-            raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything learned so far to a file; `novikoff.load` gives back an equal estimator that goes on alike.
 
-        The file is data only. It is replaced whole: killed at any instant, the old or the new model is there. A loss of
-        one's own is code: `load` needs it again.
+        The file is data only, and replaced atomically: killed at any instant, the old or the new model is there. A loss
+        of one's own is code: `load` needs it again.
 
         Parameters
         ----------
@@ -144,16 +147,11 @@ class Descending(LearnsApart, BaseEstimator):
         """
         from novikoff.estimators.from_files import build_estimator
 
-        check_is_fitted(self, "_model")
-        self._validate_params()
-        fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        saved = SavedLinear(self._kind, self._model, self.get_params(deep=False), fitted)
+        now = self._snapshot()
+        check_is_fitted(now, "_fitted")
+        now._validate_params()
+        saved = SavedLinear(now._kind, now._model, now.get_params(deep=False), dict(now._fitted.attributes))
         save(path, saved, lambda found: build_estimator(saved.kind, found, path))
-
-    _kind: str
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -162,14 +160,14 @@ class Descending(LearnsApart, BaseEstimator):
 
 
 def _warn(model: LinearModel, estimator: Any) -> None:
-    more = (
+    advice = (
         "sgd comes near quickly and closer slowly; 'newton' is exact where the loss is smooth"
         if estimator.solver == "sgd"
         else "newton takes fewer steps where the loss is smooth"
     )
     warnings.warn(
         f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
-        f"is not reached. Increase max_iter or tol, or scale the columns; {more}.",
+        f"is not reached. Increase max_iter or tol, or scale the columns; {advice}.",
         ConvergenceWarning,
-        stacklevel=6,
+        stacklevel=5,
     )

@@ -1,4 +1,4 @@
-"""nk.LinearClassifier: any loss by any solver, as a scikit-learn estimator."""
+"""nk.LinearClassifier: any loss, minimized by any solver, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -9,69 +9,70 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_y, check_consistent_length
+from sklearn.utils.validation import check_consistent_length
 
 from novikoff import losses, rules
 from novikoff._compiled.loops.descent import EXAMPLES, MISTAKES, SQUARED_RADIUS, STEP_SUM, UPDATES
-from novikoff.descent.objective import adds_up
+from novikoff.descent.objective import is_sum_of_examples
 from novikoff.descent.saving import KINDS
-from novikoff.descent.stochastic import LOST, Run
+from novikoff.descent.stochastic import UNKNOWN_STEP_SUM, SgdState
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import all_or_nothing
-from novikoff.estimators.linear_base import Descending, goes_on
-from novikoff.inputs.labels import as_given, encode
-from novikoff.perceptron.ledger import Ledger
-from novikoff.perceptron.ledger import Trace as LedgerTrace
+from novikoff.estimators.inputs import validate_first_rows, validate_labels, validate_rows
+from novikoff.estimators.linear_base import LinearEstimator, supports_partial_fit
+from novikoff.inputs.labels import encode_labels, protect_null_bytes
+from novikoff.perceptron.ledger import Ledger, LedgerTrace
 
 __all__ = ["LinearClassifier"]
 
 
 def _gives_probabilities(estimator: LinearClassifier) -> bool:
+    """Return True if scores are log-odds; scikit-learn hides methods for which this raises an error."""
     if not isinstance(losses.resolve(estimator.loss), losses.Logistic):
         raise AttributeError("Only loss='logistic' gives probabilities; decision_function gives scores.")
     return True
 
 
-class LinearClassifier(ClassifierMixin, Descending):
-    """A linear classifier that makes the mean of a loss small, plus a penalty on long weights.
+class LinearClassifier(ClassifierMixin, LinearEstimator):
+    """A linear classifier that minimizes a mean loss with a penalty on the norm of the weights.
 
-    F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2 with y = -1 or +1; the intercept b pays no penalty. More
-    than two classes are one problem each, against the rest.
+    F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2 with y = -1 or +1; the intercept b has no penalty. With
+    three classes or more, one such function for each class against the rest is minimized.
 
     Parameters
     ----------
     loss : {"hinge-at-zero", "hinge", "squared-hinge", "logistic", "squared"} or a value of `novikoff.losses`, \
 default="hinge"
         "hinge" is the linear support vector machine, "logistic" logistic regression. "hinge-at-zero" with
-        solver="sgd", learning_rate="constant", eta0=1, alpha=0, average=False is the perceptron, step for step. One's
-        own is ``losses.Custom(function, derivative)``.
+        solver="sgd", learning_rate="constant", eta0=1, alpha=0, average=False is the perceptron, step for step. A loss
+        of your own is ``losses.Custom(function, derivative)``.
     solver : {"sgd", "gd", "newton", "stochastic-newton"}, default="sgd"
-        "sgd" looks at one example at a time, and is the only one for streams and for many rows. "newton" needs a loss
-        with a curvature and few steps; from 2,000 columns on it goes by conjugate gradients. "gd" goes down the
-        gradient of all rows. "stochastic-newton" [1]_ is sgd with the inverse of the Hessian, for few columns.
+        "sgd" takes one example at a time, and is the only one for streams and for many rows. "newton" needs a loss
+        with a second derivative, and few steps; from 2,000 columns on it uses conjugate gradients. "gd" follows the
+        gradient over all rows. "stochastic-newton" [1]_ is sgd with the inverse of the Hessian, for few columns.
     alpha : float, default=1e-4
-        Of the penalty. LIBLINEAR's C is 1 / (alpha * n_samples).
+        Strength of the penalty. LIBLINEAR's C is 1 / (alpha * n_samples).
     fit_intercept : bool, default=True
     learning_rate : {"auto", "constant", "invscaling", "optimal", "line-search"}, default="auto"
-        How long steps are. "auto" fits them to the rows: a line search for "gd" and "newton" where the loss is smooth
-        ("newton" makes its first steps on a tenth of the rows, if there are many; "line-search" makes all on all);
-        for "sgd" from 1 / (steepness * max |x|^2) on, falling like 1 / sqrt(t) and in the end like 1 / (alpha t).
+        The length of steps. "auto" fits them to the rows. For "gd" and "newton" it is a line search where the loss is
+        smooth ("newton" makes its first steps on a tenth of the rows, if there are many; with "line-search" it uses
+        all rows for all steps). For "sgd" steps start at 1 / (steepness * max |x|^2), and fall like 1 / sqrt(t) and
+        in the end like 1 / (alpha t).
         "constant" is eta0, "invscaling" eta0 / sqrt(t), "optimal" 1 / (alpha (t0 + t)) as in SGDClassifier.
     eta0 : float, default=None
         The first step of "constant" and "invscaling", and of "auto" for "sgd"; None finds one that cannot overshoot.
-        "gd" and "newton" begin their line searches with it; "optimal" and "stochastic-newton" make nothing of it.
+        "gd" and "newton" begin their line searches with it; "optimal" and "stochastic-newton" do not use it.
     average : bool, default=True
-        Let sgd answer with the average of its weights, where the t-th weigh t [2]_: less noise for nothing.
+        Let sgd return the average of its weights, where the t-th weigh t [2]_, which is less noisy at no cost.
     shuffle : bool, default=True
-        A new order of the rows for every pass of sgd.
+        Permute the rows anew for every pass of sgd.
     max_iter : int, default=1000
-        The most passes.
+        The largest number of passes.
     tol : float or None, default=1e-3
-        When to stop. "gd" and "newton": when the gradient is tol times as long as at zero weights. "sgd": when as
-        many passes again have lowered F by less than tol of what zero weights cost. None makes all passes, and
-        reports of sgd only at both ends unless `verbose`: a report takes as long as a pass.
+        Convergence criterion. "gd" and "newton": the norm of the gradient is tol times that at zero weights. "sgd": as
+        many passes again have lowered F by less than tol times its value at zero weights. None makes all passes, and
+        with sgd reports only at both ends unless `verbose`, since a report takes as long as a pass.
     random_state : int, RandomState instance or None, default=None
-        For shuffling.
+        Seed for shuffling.
     verbose : int, default=0
         Print a line for each report.
 
@@ -80,14 +81,17 @@ default="hinge"
     classes_ : ndarray of shape (n_classes,)
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
-    trace_ : Trace, or a list of them if there are more than two classes
+    trace_ : DescentTrace, or a list of them if there are more than two classes
         passes, objective, gradient_norm, seconds at each report. `DescentDisplay` draws it.
     n_iter_ : int
         Passes of the last `fit`.
     converged_ : bool
         Whether `tol` was reached; if it is None, whether all passes were made.
     ledger_ : Ledger
-        Mistakes along the way, each counted before its step; of sgd with two classes.
+        Mistakes along the run, each counted before its step; only for sgd with two classes.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the rows came with names.
 
     References
     ----------
@@ -138,10 +142,9 @@ default="hinge"
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> LinearClassifier:
-        """Solve the problem, from zero weights.
+        """Minimize the loss, from zero weights.
 
         Parameters
         ----------
@@ -154,20 +157,19 @@ default="hinge"
         -------
         self
         """
-        y = _labels(y)
-        rows = self._rows(X, reset=True)
+        y = _validate_labels(y)
+        rows, attributes = validate_first_rows(self, X)
         check_consistent_length(rows, y)
-        classes, codes = encode(y)
+        classes, codes = encode_labels(y)
         if len(classes) < 2:
             raise DataError(
                 "The number of classes has to be greater than one; the data contains only one class: "
                 f"{classes.tolist()[0]!r}."
             )
-        self._fit_targets(rows, _signs(codes, len(classes)), classes_=classes)
+        self._fit_targets(rows, _signs(codes, len(classes)), {**attributes, "classes_": classes})
         return self
 
-    @available_if(goes_on)
-    @all_or_nothing
+    @available_if(supports_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LinearClassifier:
         """Take one step of sgd for each row of a block, in the order given. Blocks of any size have the same result.
@@ -186,18 +188,24 @@ default="hinge"
         -------
         self
         """
-        first = not self.__sklearn_is_fitted__()
-        y = _labels(y)
-        rows = self._rows(X, reset=first)
-        check_consistent_length(rows, y)
-        known = np.unique(np.asarray(as_given(y if classes is None else classes))) if first else self.classes_
+        now, labels = self._snapshot(), _validate_labels(y)
+        if now.__sklearn_is_fitted__():
+            rows = validate_rows(now, X)
+            check_consistent_length(rows, labels)
+            now._learn_next(rows, _signs(encode_labels(labels, now.classes_)[1], len(now.classes_)))
+            return self
+        rows, attributes = validate_first_rows(now, X)
+        check_consistent_length(rows, labels)
+        known = np.unique(np.asarray(protect_null_bytes(labels if classes is None else classes)))
         if len(known) < 2:
             raise DataError("The first block has only one class: pass classes=, all the labels there will be.")
-        self._go_on(rows, _signs(encode(y, known)[1], len(known)), classes_=known)
-        return self
+        signs = _signs(encode_labels(labels, known)[1], len(known))
+        if self._publish_first(now._learn_first(rows, signs, {**attributes, "classes_": known})):
+            return self
+        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score of each row, <w, x> + b.
+        """Return the score of each row, <w, x> + b.
 
         Parameters
         ----------
@@ -208,7 +216,7 @@ default="hinge"
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for classes_[1].
         """
-        return self._scores(X)
+        return self._snapshot()._scores(X)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of each row.
@@ -221,12 +229,13 @@ default="hinge"
         -------
         labels : ndarray of shape (n_samples,)
         """
-        scores = self._scores(X)
-        return self.classes_[(scores >= 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        now = self._snapshot()
+        scores = now._scores(X)
+        return now.classes_[(scores >= 0.0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability of each label, 1 / (1 + e^-score); of more than two classes they are made to add up to 1.
+        """Return the probability of each label, 1 / (1 + e^-score); of more than two classes divided by their sum.
 
         Parameters
         ----------
@@ -236,16 +245,20 @@ default="hinge"
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
         """
-        scores = self._scores(X)
-        chances = expit(scores)
-        if chances.ndim == 1:
-            return np.column_stack([expit(-scores), chances])
-        total = chances.sum(axis=1, keepdims=True)
-        return np.where(total > 0.0, chances / np.where(total > 0.0, total, 1.0), 1.0 / chances.shape[1])
+        scores = self._snapshot()._scores(X)
+        probabilities = expit(scores)
+        if probabilities.ndim == 1:
+            return np.column_stack([expit(-scores), probabilities])
+        total = probabilities.sum(axis=1, keepdims=True)
+        return np.where(total > 0.0, probabilities / np.where(total > 0.0, total, 1.0), 1.0 / probabilities.shape[1])
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self._fitted_attribute("classes_")
 
     @property
     def ledger_(self) -> Ledger:
-        model = self._fitted("ledger_")
+        model = self._require_model("ledger_")
         if len(model.runs) != 1:
             raise AttributeError("ledger_ counts the mistakes of solver='sgd' with two classes.")
         run = model.runs[0]
@@ -257,16 +270,21 @@ default="hinge"
             passes=model.passes,
             radius=float(np.sqrt(run.measures[SQUARED_RADIUS])),
             norm=float(np.linalg.norm(run.last())),
-            step_sum=steps if steps < LOST and adds_up(losses.resolve(self.loss), self.alpha) else 0.0,
+            step_sum=steps
+            if steps < UNKNOWN_STEP_SUM and is_sum_of_examples(losses.resolve(self.loss), self.alpha)
+            else 0.0,
             trace=LedgerTrace(),
             rule=rule or rules.Perceptron(),
             n_weights=model.n_features + 1,
             is_bounded=rule is not None,
         )
 
-    def _rule_of(self, run: Run) -> rules.Perceptron | None:
-        """The perceptron's rule, if that is what the run has followed: whatever the parameters were on the way, all of
-        its steps were as long as they are now, and one was made for each mistake."""
+    def _rule_of(self, run: SgdState) -> rules.Perceptron | None:
+        """Return the perceptron's rule if the run has followed it, else None.
+
+        The parameters may have changed along the way; the run has followed the rule if it made one step for each
+        mistake, and all of them had the length that steps have now.
+        """
         if (
             not isinstance(losses.resolve(self.loss), losses.HingeAtZero)
             or self.alpha
@@ -274,23 +292,16 @@ default="hinge"
         ):
             return None
         steps, updates = float(run.measures[STEP_SUM]), int(run.counts[UPDATES])
-        if self.eta0 is None or steps >= LOST or updates != run.counts[MISTAKES]:
+        if self.eta0 is None or steps >= UNKNOWN_STEP_SUM or updates != run.counts[MISTAKES]:
             return None
         return rules.Perceptron(self.eta0) if math.isclose(steps, self.eta0 * updates, rel_tol=1e-6) else None
 
 
-def _labels(y: Any) -> np.ndarray:
-    if y is None:
-        raise DataError("requires y to be passed, but the target y is None")
-    y = _check_y(as_given(y), multi_output=False, y_numeric=False)
-    if y.dtype.kind == "f" and (y != np.floor(y)).any():
-        raise DataError(
-            "Unknown label type: continuous. A classifier expects discrete classes; for numbers use LinearRegressor."
-        )
-    return y
+def _validate_labels(y: Any) -> np.ndarray:
+    return validate_labels(y, "for numbers use LinearRegressor.")
 
 
 def _signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Targets -1 and +1: one row for two classes, else one for each against the rest."""
-    mine = codes == 1 if n_classes == 2 else codes == np.arange(n_classes)[:, None]
-    return 2.0 * np.atleast_2d(mine) - 1.0
+    """Return targets of -1 and +1: one row for two classes, otherwise one row for each class against the rest."""
+    is_positive = codes == 1 if n_classes == 2 else codes == np.arange(n_classes)[:, None]
+    return 2.0 * np.atleast_2d(is_positive) - 1.0

@@ -1,4 +1,4 @@
-"""nk.LinearRegressor: the same for numbers."""
+"""nk.LinearRegressor: any loss, minimized by any solver, as a scikit-learn regressor."""
 
 from __future__ import annotations
 
@@ -13,35 +13,60 @@ from sklearn.utils.validation import _check_y, check_consistent_length
 from novikoff import losses
 from novikoff.descent.saving import KINDS
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import all_or_nothing
-from novikoff.estimators.linear_base import Descending, goes_on
+from novikoff.estimators.inputs import validate_first_rows, validate_rows
+from novikoff.estimators.linear_base import LinearEstimator, supports_partial_fit
 
 __all__ = ["LinearRegressor"]
 
 
-class LinearRegressor(RegressorMixin, Descending):
-    """A linear function that makes the mean of a loss small, plus a penalty on long weights.
+class LinearRegressor(RegressorMixin, LinearEstimator):
+    """Linear regression: minimizes a mean loss with a penalty on the norm of the weights.
 
-    F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2, by default least squares by Newton's method, which
+    F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2. The default is least squares by Newton's method, which
     takes one step.
 
     Parameters
     ----------
     loss : {"squared"} or `novikoff.losses.Custom`, default="squared"
-        ``losses.Custom(function, derivative, second)`` for one's own, such as Huber's.
+        ``losses.Custom(function, derivative, second)`` is a loss of your own, such as Huber's.
     solver : {"newton", "sgd", "gd", "stochastic-newton"}, default="newton"
+        "newton" needs a second derivative; from 2,000 columns on it uses conjugate gradients. "sgd" takes one example
+        at a time, and is the only one for streams. "gd" follows the gradient over all rows. "stochastic-newton" is sgd
+        with the inverse of the Hessian, for few columns.
     alpha : float, default=0.0
+        Strength of the penalty, which does not apply to the intercept.
     fit_intercept : bool, default=True
-    learning_rate, eta0, average, shuffle, max_iter, tol, random_state, verbose
-        As in `LinearClassifier`.
+    learning_rate : {"auto", "constant", "invscaling", "optimal", "line-search"}, default="auto"
+        The length of steps; `LinearClassifier` describes each.
+    eta0 : float, default=None
+        The first step; None finds one that cannot overshoot.
+    average : bool, default=True
+        Let sgd return the average of its weights, where the t-th weigh t.
+    shuffle : bool, default=True
+        Permute the rows anew for every pass of sgd.
+    max_iter : int, default=1000
+        The largest number of passes.
+    tol : float or None, default=1e-3
+        Convergence criterion. "gd" and "newton": the norm of the gradient is tol times that at zero weights. "sgd": as
+        many passes again have lowered F by less than tol times its value at zero weights. None makes all passes.
+    random_state : int, RandomState instance or None, default=None
+        Seed for shuffling.
+    verbose : int, default=0
+        Print a line for each report.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features,)
     intercept_ : ndarray of shape (1,)
-    trace_ : Trace
+    trace_ : DescentTrace
+        passes, objective, gradient_norm, seconds at each report. `DescentDisplay` draws it.
     n_iter_ : int
+        Passes of the last `fit`.
     converged_ : bool
+        Whether `tol` was reached; if it is None, whether all passes were made.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if the rows came with names.
 
     Examples
     --------
@@ -55,7 +80,7 @@ class LinearRegressor(RegressorMixin, Descending):
 
     _kind = KINDS[1]
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
-        **Descending._parameter_constraints,
+        **LinearEstimator._parameter_constraints,
         "loss": [StrOptions({"squared"}), losses.Squared, losses.Custom],
     }
 
@@ -88,10 +113,9 @@ class LinearRegressor(RegressorMixin, Descending):
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> LinearRegressor:
-        """Solve the problem, from zero weights.
+        """Minimize the loss, from zero weights.
 
         Parameters
         ----------
@@ -102,18 +126,20 @@ class LinearRegressor(RegressorMixin, Descending):
         -------
         self
         """
-        y = _numbers(y)
-        rows = self._rows(X, reset=True)
+        y = _validate_numbers(y)
+        rows, attributes = validate_first_rows(self, X)
         check_consistent_length(rows, y)
-        self._fit_targets(rows, y[None])
+        self._fit_targets(rows, y[None], attributes)
         return self
 
-    @available_if(goes_on)
-    @all_or_nothing
+    @available_if(supports_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any) -> LinearRegressor:
         """Take one step of sgd for each row of a block, in the order given.
 
+        A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
+        estimator.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -123,14 +149,20 @@ class LinearRegressor(RegressorMixin, Descending):
         -------
         self
         """
-        y = _numbers(y)
-        rows = self._rows(X, reset=not self.__sklearn_is_fitted__())
-        check_consistent_length(rows, y)
-        self._go_on(rows, y[None])
-        return self
+        now, numbers = self._snapshot(), _validate_numbers(y)
+        if now.__sklearn_is_fitted__():
+            rows = validate_rows(now, X)
+            check_consistent_length(rows, numbers)
+            now._learn_next(rows, numbers[None])
+            return self
+        rows, attributes = validate_first_rows(now, X)
+        check_consistent_length(rows, numbers)
+        if self._publish_first(now._learn_first(rows, numbers[None], attributes)):
+            return self
+        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
 
     def predict(self, X: Any) -> np.ndarray:
-        """The number for each row.
+        """Predict a number for each row.
 
         Parameters
         ----------
@@ -140,14 +172,14 @@ class LinearRegressor(RegressorMixin, Descending):
         -------
         numbers : ndarray of shape (n_samples,)
         """
-        return self._scores(X)
+        return self._snapshot()._scores(X)
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._fitted("coef_").vectors[0, :-1].copy()
+        return self._require_model("coef_").vectors[0, :-1].copy()
 
 
-def _numbers(y: Any) -> np.ndarray:
+def _validate_numbers(y: Any) -> np.ndarray:
     if y is None:
         raise DataError("requires y to be passed, but the target y is None")
     return np.ascontiguousarray(_check_y(y, multi_output=False, y_numeric=True), np.float64)

@@ -5,69 +5,67 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff import hypotheses, model_files, rules
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import all_or_nothing
-from novikoff.estimators.inputs import TakesRows
-from novikoff.inputs.labels import Labels, as_given, encode
+from novikoff.estimators.atomic_fit import Fitted
+from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
+from novikoff.inputs.labels import Labels
 from novikoff.inputs.sparse import dense_example
 from novikoff.perceptron.learner import TIES, Learner
-from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
-from novikoff.perceptron.passes import ORDERS, Run, cycle
+from novikoff.perceptron.orders import ORDERS
+from novikoff.perceptron.passes import CycleResult, cycle
+from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
 
 __all__ = ["Perceptron"]
 
-_FITTED = ("n_iter_", "converged_", "n_features_in_", "feature_names_in_")
 
-
-class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Perceptron: online or batch, two classes or many, with an account of its mistakes.
+class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
+    """Perceptron: online or batch, two classes or many, with a ledger of its mistakes.
 
     On a mistake w <- w + y*x, otherwise nothing; with many classes x is added to the weights of the true class and
-    taken from those of the guessed one. On data that some half-space separates with margin gamma inside radius R it
-    makes at most (R/gamma)^2 mistakes, in any order and however long it runs [1]_; `fit` therefore ends by itself.
+    subtracted from those of the predicted one. On data that some half-space separates with margin gamma inside radius
+    R, it makes at most (R/gamma)^2 mistakes, in any order and however long it runs [1]_; `fit` therefore terminates.
 
     Parameters
     ----------
     rule : str, value of `novikoff.rules`, or callable, default="perceptron"
-        How far to move: "perceptron"; "margin" (also when y*score <= beta); "passive-aggressive", or its variants
-        "passive-aggressive-I" and "passive-aggressive-II" for noisy labels; a value such as
-        ``rules.Margin(beta=10)``; or your own function of (margin, squared norm) returning the step, compiled into
+        The step of an update: "perceptron"; "margin" (which also updates if y*score <= beta); "passive-aggressive", or
+        its variants "passive-aggressive-I" and "passive-aggressive-II" for noisy labels; a value such as
+        ``rules.Margin(beta=10)``; or a function of (margin, squared norm) that returns the step, which is compiled into
         the same loop.
     hypothesis : {"last", "averaged", "voted", "pocket"}, default="last"
-        Which weights answer. "averaged" is nearly always better than "last" on data that is not separable;
-        "voted" [2]_ keeps the rows it erred on; "pocket" [3]_ keeps the weights that did best on a pass.
+        Which weights predict. "averaged" is nearly always better than "last" on data that is not separable; "voted"
+        [2]_ keeps the rows with mistakes; "pocket" [3]_ keeps the weights with the fewest errors on a pass.
     fit_intercept : bool, default=True
         Give every row a constant coordinate 1. Without it the boundary goes through the origin.
     ties : {"mistake", "positive", "negative"}, default="mistake"
         What a score of exactly 0 means: always a mistake (and the label classes_[1] when predicting), the label
         classes_[1], or the label classes_[0].
     order : {"given", "shuffled", "random", "worst"}, default="given"
-        The order of a pass of `fit`: as the rows stand; permuted anew each pass; drawn with replacement; most
+        The order of a pass of `fit`: that of the rows; a new permutation for each pass; drawn with replacement; most
         violated first. Shuffle if the rows are sorted by class.
     max_iter : int, default=1000
-        The most passes that `fit` makes.
+        The largest number of passes of `fit`.
     random_state : int, RandomState instance or None, default=None
-        For the orders "shuffled" and "random".
+        Seed of the orders "shuffled" and "random".
     classes : array-like, default=None
-        Labels known before the first example; with two of them `predict_one` never answers None. `fit` refuses any
-        others, a stream may still bring them.
+        Labels known before the first example; with two of them `predict_one` never returns None. `fit` rejects any
+        others; a stream may still bring new ones.
     separator : array-like of shape (n_features,) or (n_features + 1,), default=None
         A known separator u, with its intercept first if there is one; for K classes one row for each. Learning
-        does not use it: the ledger follows <w, u> and the margin of u, for pictures of the proof.
+        does not use it: the ledger records <w, u> and the margin of u, for plots of the proof.
 
     Attributes
     ----------
@@ -76,7 +74,7 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         Weights of the hypothesis. A voted perceptron has no single weight vector, and no `coef_`.
     intercept_ : ndarray of shape (1,) or (n_classes,)
     raw_coef_, raw_intercept_ : ndarray
-        The weights that learning goes on from, whatever the hypothesis.
+        The weights that learning continues from, whatever the hypothesis.
     n_iter_ : int
         Passes made by the last `fit`.
     converged_ : bool
@@ -151,11 +149,12 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     # -- batch
 
-    @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Perceptron:
-        """Cycle through the rows until a whole pass makes no mistake, or `max_iter` passes are over, or no update
-        changes the weights any more: a row may be so small beside them that adding it is rounded away.
+        """Cycle through the rows until a pass makes no mistake.
+
+        It also ends after `max_iter` passes, or when no update changes the weights any more: a row may be so small
+        beside them that adding it is rounded away.
 
         Parameters
         ----------
@@ -168,17 +167,12 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         -------
         self
         """
-        rows, y, names = self._rows_and_labels(X, y, reset=True)
-        classes, codes = encode(y, self._classes_in_advance())
-        if len(classes) < 2:
-            raise DataError(
-                f"The number of classes has to be greater than one; the data contains only one class: {classes[0]!r}."
-            )
+        rows, y, names, attributes = self._training_rows(X, y, first=True)
+        classes, codes = self._encode_all(y)
         learner = self._make_learner(rows.n_features)
         model = Model(learner, Labels(classes.tolist(), classes), learner.init(rows.n_features, len(classes)), names)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31, size=4))
-        context = self._init_callback_context(max_subtasks=self.max_iter)
-        context.call_on_fit_task_begin(estimator=self, X=X, y=y)
+        callbacks = FitCallbacks(self, X, y, self.max_iter)
+        fitted = Fitted(model, attributes)
         model.state, run = cycle(
             learner,
             model.state,
@@ -186,26 +180,15 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
             codes,
             order=self.order,
             max_iter=self.max_iter,
-            rng=rng,
-            after_pass=self._reporter(context, X, y, model),
+            rng=make_generator(self.random_state),
+            after_pass=callbacks.after_pass(lambda state: replace(fitted, model=_with_state(model, state))),
         )
-        self._model, self.n_iter_, self.converged_ = model, run.passes, run.converged
-        context.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes={"_model": model})
+        fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
+        callbacks.end(fitted)
         if run.stalled or (not run.converged and run.passes == self.max_iter):
             _warn(run, len(rows))
+        self._fitted = fitted
         return self
-
-    def _reporter(self, context: Any, X: Any, y: Any, model: Model) -> Any:
-        """Tell scikit-learn's callbacks of every pass; one that answers true ends the fit."""
-        if not hasattr(self, "_skl_callbacks"):
-            return None  # a context for every pass would be most of the time of a small fit
-
-        def report(number: int, state: Any) -> bool:
-            task = context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(estimator=self, X=X, y=y)
-            so_far = {"_model": Model(model.learner, model.labels, state.copy(), model.vocabulary)}
-            return task.call_on_fit_task_end(estimator=self, X=X, y=y, reconstruction_attributes=so_far)
-
-        return report
 
     # -- online
 
@@ -229,17 +212,24 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         -------
         self
         """
-        first = not hasattr(self, "_model")
-        learner = None if first else self._learner_to_follow()
-        rows, y, names = self._rows_and_labels(X, y, reset=first)
-        model = self._started(rows.n_features, classes)
-        model.learn_rows(rows, y, names, learner)
-        if self.__dict__.setdefault("_model", model) is not model:
-            return self.partial_fit(X, y)  # another thread was the first to have a model
-        return self
+        now = self._snapshot()
+        if now.__sklearn_is_fitted__():
+            learner = now._learner_to_follow()
+            rows, y, names, _ = now._training_rows(X, y, first=False)
+            now._model.learn_rows(rows, y, names, learner)
+            return self
+        rows, labels, names, attributes = now._training_rows(X, y, first=True)
+        model = now._new_model(rows.n_features, classes)
+        model.learn_rows(rows, labels, names)
+        if self._publish_first(Fitted(model, attributes)):
+            return self
+        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
 
     def _learner_to_follow(self) -> Learner | None:
-        """What set_params asks for between blocks, as far as what has been learned allows; None for nothing new."""
+        """Return the learner that the parameters now describe; None if it is the one that the model has.
+
+        Raise a DataError if set_params has changed what must stay while learning goes on.
+        """
         now, wanted = self._model.learner, self._make_learner(self._model.n_features)
         if (now.hypothesis, now.fit_intercept) != (wanted.hypothesis, wanted.fit_intercept):
             raise DataError("hypothesis and fit_intercept cannot change once learning has begun; fit starts anew.")
@@ -265,24 +255,22 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         self
         """
         try:
-            model = self._model
+            model = self._fitted.model
         except AttributeError:
             self._learn_first(x, y)
         else:
-            quick = model.quick  # asked here, for a call less: half of the time of a short example is calls
-            if quick is None or quick.learn_usual(x, y) is not None:
+            fast_path = model.fast_path  # looked up here to save a call: calls take half the time of a short example
+            if fast_path is None or fast_path.try_learn(x, y) is not None:
                 model.learn_one(x, y)
         return self
 
     def _learn_first(self, x: Any, y: Any) -> None:
         x = dense_example(x)
-        model = self._started(None if isinstance(x, Mapping) else np.size(x))
+        model = self._new_model(None if isinstance(x, Mapping) else np.size(x))
         model.learn_one(x, y)
-        if model.vocabulary is None:
-            self.n_features_in_ = model.n_features
-        found = self.__dict__.setdefault("_model", model)
-        if found is not model:  # of another thread, which was the first
-            found.learn_one(x, y)
+        attributes = {"n_features_in_": model.n_features} if model.vocabulary is None else {}
+        if not self._publish_first(Fitted(model, attributes)):
+            self.learn_one(x, y)  # the example belongs into the model of another thread, which was the first
 
     def predict_one(self, x: Any) -> Any:
         """Predict the label of one example; None as long as the answer would be a label not met yet.
@@ -299,27 +287,19 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         label
         """
         try:
-            model = self._model
+            model = self._fitted.model
         except AttributeError:
             x = dense_example(x)
-            model = self._started(None if isinstance(x, Mapping) else np.size(x))
-        quick = model.quick
-        if quick is None or (label := quick.decide_usual(x)) is NotImplemented:
+            model = self._new_model(None if isinstance(x, Mapping) else np.size(x))
+        fast_path = model.fast_path
+        if fast_path is None or (label := fast_path.try_predict(x)) is NotImplemented:
             return model.predict_one(x)
         return label
-
-    def _started(self, n_features: int | None, classes: Any = None) -> Model:
-        """The model so far, or one that has learned nothing yet."""
-        if hasattr(self, "_model"):
-            return self._model
-        self._validate_params()
-        known = self._classes_in_advance(classes)
-        return Model(self._make_learner(n_features), () if known is None else known.tolist())
 
     # -- reading
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The score of each row under the hypothesis.
+        """Return the score of each row under the hypothesis.
 
         Parameters
         ----------
@@ -330,8 +310,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for classes_[1]. A voted perceptron gives the share of votes, from -1 to 1.
         """
-        rows = self._rows_to_read(X)
-        return self._model.scores(rows)
+        now = self._snapshot()
+        rows = now._rows_to_score(X)
+        return now._model.scores(rows)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of each row.
@@ -344,16 +325,9 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         -------
         labels : ndarray of shape (n_samples,)
         """
-        rows = self._rows_to_read(X)
-        return self._model.predict(rows)
-
-    @property
-    def classes_(self) -> np.ndarray:
-        return self._fitted("classes_").labels.as_array()
-
-    @property
-    def ledger_(self) -> Ledger:
-        return self._fitted("ledger_").ledger
+        now = self._snapshot()
+        rows = now._rows_to_score(X)
+        return now._model.predict(rows)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -365,14 +339,14 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
 
     @property
     def raw_coef_(self) -> np.ndarray:
-        return self._fitted("raw_coef_").state.raw.coef.copy()
+        return self._require_model("raw_coef_").state.raw.coef.copy()
 
     @property
     def raw_intercept_(self) -> np.ndarray:
-        return self._fitted("raw_intercept_").state.raw.bias.copy()
+        return self._require_model("raw_intercept_").state.raw.bias.copy()
 
     def _weights(self, name: str) -> Weights:
-        model = self._fitted(name)
+        model = self._require_model(name)
         weights = model.learner.hypothesis.weights(model.state)
         if weights is None:
             raise AttributeError(
@@ -381,20 +355,14 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
             )
         return weights.copy()
 
-    def _fitted(self, name: str) -> Model:
-        try:
-            return self.__dict__["_model"]
-        except KeyError:
-            raise AttributeError(f"This {type(self).__name__} has no {name} before it has learned.") from None
-
     # -- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything learned so far to a file; `novikoff.load` gives back an equal estimator that goes on alike.
 
-        The file is data only (safetensors; see `novikoff.model_files`). It is replaced whole: killed at any instant,
-        the old or the new model is there. A random_state that is a generator is kept as it stands now. A rule that is a
-        function is code: the file has its name, and `load` needs the function. Callbacks are not kept.
+        The file is data only (safetensors; see `novikoff.model_files`). It is replaced atomically: killed at any
+        instant, the old or the new model is there. A random_state that is a generator is kept in its present state. A
+        rule that is a function is code: the file has its name, and `load` needs the function. Callbacks are not kept.
 
         Parameters
         ----------
@@ -402,17 +370,21 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         """
         from novikoff.estimators.from_files import build_estimator
 
-        check_is_fitted(self, "_model")
-        self._validate_params()
-        fitted = {name: vars(self)[name] for name in _FITTED if name in vars(self)}
-        saved = model_files.Saved("perceptron", self._model, self.get_params(deep=False), fitted)
+        now = self._snapshot()
+        check_is_fitted(now, "_fitted")
+        now._validate_params()
+        saved = model_files.SavedPerceptron(
+            "perceptron", now._model, now.get_params(deep=False), dict(now._fitted.attributes)
+        )
         model_files.save(path, saved, lambda found: build_estimator(saved.kind, found, path))
 
     # -- parameters
 
-    def _classes_in_advance(self, classes: Any = None) -> np.ndarray | None:
-        classes = self.classes if classes is None else classes
-        return None if classes is None else np.unique(np.asarray(as_given(classes)))
+    def _new_model(self, n_features: int | None, classes: Any = None) -> Model:
+        """Return a model that has learned nothing."""
+        self._validate_params()
+        known = self._known_classes(classes)
+        return Model(self._make_learner(n_features), () if known is None else known.tolist())
 
     def _make_learner(self, n_features: int | None) -> Learner:
         return Learner(
@@ -420,11 +392,10 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
             hypothesis=hypotheses.resolve(self.hypothesis),
             ties=self.ties,
             fit_intercept=self.fit_intercept,
-            separator=None if self.separator is None else _unit(self.separator, n_features, self.fit_intercept),
+            separator=None
+            if self.separator is None
+            else _unit_separator(self.separator, n_features, self.fit_intercept),
         )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -432,8 +403,13 @@ class Perceptron(TakesRows, CallbackSupportMixin, ClassifierMixin, BaseEstimator
         return tags
 
 
-def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weights:
-    """A separator as a user writes it, [b, w1, ...] or [w1, ...], as weights of length 1."""
+def _with_state(model: Model, state: State) -> Model:
+    """Return a model with a copy of a state that learning goes on from."""
+    return Model(model.learner, model.labels, state.copy(), model.vocabulary)
+
+
+def _unit_separator(separator: Any, n_features: int | None, fit_intercept: bool) -> Weights:
+    """Return a separator that a user wrote as [b, w1, ...] or [w1, ...] as weights of length 1."""
     u = np.atleast_2d(np.asarray(separator, float))
     if n_features is None:
         raise DataError("A separator needs columns to stand for: pass arrays, not dicts.")
@@ -450,14 +426,15 @@ def _unit(separator: Any, n_features: int | None, fit_intercept: bool) -> Weight
     return Weights(np.ascontiguousarray(u[:, int(fit_intercept) :]), bias.copy())
 
 
-def _warn(run: Run, n_rows: int) -> None:
-    found = f"{run.mistakes_left} mistakes" if run.mistakes_left else f"{run.updates_left} updates"
+def _warn(run: CycleResult, n_rows: int) -> None:
+    found = f"{run.last_pass_mistakes} mistakes" if run.last_pass_mistakes else f"{run.last_pass_updates} updates"
     if run.stalled:
         warnings.warn(
-            f"The perceptron did not converge, and no further pass would change it: pass {run.passes} still made "
-            f"{found} on {n_rows} rows, but no update changes the weights any more. Rows that it errs on are 0, or so "
-            "small beside the weights that w + x is rounded to w in double precision. Leave out rows of zeros, and "
-            "scale the others (sklearn.preprocessing.StandardScaler, or Normalizer).",
+            "The perceptron did not converge, and no further pass would change the weights that learning goes on from: "
+            f"pass {run.passes} still made {found} on {n_rows} rows, but no update changes them any more. "
+            "Rows that it errs on are 0, or so small beside the weights that w + x is rounded to w in double "
+            "precision. Leave out rows of zeros, and scale the others "
+            "(sklearn.preprocessing.StandardScaler, or Normalizer).",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -467,5 +444,5 @@ def _warn(run: Run, n_rows: int) -> None:
         f"{n_rows} rows. If no half-space separates the classes no number of passes will do: use "
         "hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=4,
     )

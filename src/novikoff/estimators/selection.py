@@ -1,4 +1,4 @@
-"""nk.select: choose the parameters of any scikit-learn estimator by the textbook."""
+"""nk.select: choose the parameters of any scikit-learn estimator by validation error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length
 
 from novikoff.errors import DataError
-from novikoff.inputs.sparse import checked_csr
-from novikoff.selection.choosing import Parameters, Selection, Trial, choose, shown, size_of, spread_of
+from novikoff.inputs.sparse import to_checked_csr
+from novikoff.selection.choosing import Parameters, Selection, Trial, choose, format_parameters, size_of, spread_of
 
 __all__ = ["select"]
 
@@ -40,31 +40,31 @@ def select(
 ) -> Selection:
     """Pick the candidate with the lowest validation error, fit it again on all rows, and test it once.
 
-    Of candidates that err alike the smaller model is taken, then the one that comes first in the grid. The test rows
-    are not looked at before the choice is made.
+    Of candidates with equal error the one with the smaller model is chosen, then the first in the grid. The test rows
+    are not used before the choice is made.
 
     Parameters
     ----------
     estimator : estimator
-        Any of scikit-learn's kind, a pipeline too. It is copied, not changed.
+        Any estimator with scikit-learn's interface, also a pipeline. It is cloned, not changed.
     grid : dict or list of dicts
-        Names of parameters, and values to try: all combinations. A list of dicts is the combinations of each.
+        Names of parameters, and the values to try in all combinations; or a list of such dicts.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
     validation : float, default=None
-        The share of rows to hold out; 0.2 if neither this nor `cv` is given. Rows are drawn by `random_state`, the
-        same share of each class.
+        The share of rows to hold out; 0.2 if neither this nor `cv` is given. Rows are drawn by `random_state`,
+        stratified by class.
     cv : int, splitter or iterable of (train, validation) rows, default=None
         Cross-validate instead.
     test : (X, y), default=None
         Rows to report the error on.
     error : callable, default=None
-        ``error(y_true, y_predicted)``, to be made small. By default the share of wrong labels, or for regressors the
+        ``error(y_true, y_predicted)``, to be minimized. By default the share of wrong labels, or for regressors the
         mean squared error.
     random_state : int or None, default=0
-        Of the split, and of estimators whose own `random_state` is None: a choice is to be the same again.
+        Seed of the split, and of estimators whose own `random_state` is None, so that the choice is reproducible.
     n_jobs : int, default=None
-        How many candidates at once, in threads.
+        Number of candidates to fit at once, in threads.
     verbose : int, default=0
         Print a line for each candidate.
 
@@ -86,30 +86,34 @@ def select(
     """
     check_consistent_length(X, y)
     if sp.issparse(X):
-        X = checked_csr(X).matrix  # before rows are chosen from it
+        X = to_checked_csr(X).matrix  # before rows are chosen from it
     y = np.asarray(y)
     if test is not None:
         _require_test(test, X, y if is_classifier(estimator) else None)
     measure = error or (_share_wrong if is_classifier(estimator) else _mean_squared)
-    splits = _splits(estimator, y, validation, cv, random_state)
+    splits = _make_splits(estimator, y, validation, cv, random_state)
 
     def candidate(parameters: Parameters) -> Any:
-        return _seeded(clone(estimator).set_params(**parameters), random_state)
+        return _set_seeds(clone(estimator).set_params(**parameters), random_state)
 
-    def attempt(parameters: Parameters) -> Trial:
-        return _attempt(candidate(parameters), parameters, X, y, splits, measure)
+    def run_trial(parameters: Parameters) -> Trial:
+        return _run_trial(candidate(parameters), parameters, X, y, splits, measure)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the table says it of each, and the last fit of the winner
-        found = choose(list(ParameterGrid(grid)), attempt, n_jobs=n_jobs, after_each=_tell if verbose else None)
+        warnings.simplefilter(
+            "ignore", ConvergenceWarning
+        )  # the table has it for each trial, and the last fit warns again
+        found = choose(
+            list(ParameterGrid(grid)), run_trial, n_jobs=n_jobs, after_each=_print_trial if verbose else None
+        )
     found.best_estimator_ = candidate(found.best_params_).fit(X, y)
     if test is not None:
         found.test_error_ = float(measure(np.asarray(test[1]), found.best_estimator_.predict(test[0])))
     return found
 
 
-def _seeded(estimator: Any, seed: int | None) -> Any:
-    """The estimator, with a seed wherever it or a part of it would draw by the clock."""
+def _set_seeds(estimator: Any, seed: int | None) -> Any:
+    """Set every random_state that is None, of the estimator and its parts, to a seed, and return the estimator."""
     drawn = [
         name
         for name, value in estimator.get_params().items()
@@ -118,8 +122,10 @@ def _seeded(estimator: Any, seed: int | None) -> Any:
     return estimator.set_params(**dict.fromkeys(drawn, seed))
 
 
-def _splits(estimator: Any, y: np.ndarray, validation: float | None, cv: Any, random_state: int | None) -> list[Any]:
-    """Rows to fit on and rows to try, once or several times."""
+def _make_splits(
+    estimator: Any, y: np.ndarray, validation: float | None, cv: Any, random_state: int | None
+) -> list[Any]:
+    """Return pairs of rows to fit on and rows to validate on."""
     if validation is not None and cv is not None:
         raise DataError("validation= holds rows out once, cv= several times: give one of them.")
     rows = np.arange(len(y))
@@ -129,12 +135,12 @@ def _splits(estimator: Any, y: np.ndarray, validation: float | None, cv: Any, ra
     if not 0.0 < share < 1.0:
         raise DataError(f"validation must be a share of the rows, above 0 and below 1; found {share!r}.")
     classes = np.unique(y, return_counts=True)[1] if is_classifier(estimator) else np.zeros(1)
-    # A class with a single row cannot be on both sides; then chance has to do.
+    # A class with a single row cannot be on both sides; then the split is not stratified.
     can_stratify = classes.min() >= 2 and min(share, 1.0 - share) * len(y) >= len(classes)
     return [train_test_split(rows, test_size=share, random_state=random_state, stratify=y if can_stratify else None)]
 
 
-def _attempt(
+def _run_trial(
     candidate: Any,
     parameters: Parameters,
     X: Any,
@@ -154,19 +160,21 @@ def _attempt(
         sizes.append(size_of(model))
         ends.append(_has_converged(model))
     found = float(np.mean(errors))
-    says_something = len(splits) > 1 or measure is _share_wrong  # of other errors one split does not
-    spread = spread_of(errors, len(splits[0][1])) if says_something else math.nan
+    has_spread = len(splits) > 1 or measure is _share_wrong  # one split says nothing about the spread of other errors
+    spread = spread_of(errors, len(splits[0][1])) if has_spread else math.nan
     return Trial(parameters, found, spread, float(np.mean(train_errors)), seconds, int(np.mean(sizes)), all(ends))
 
 
-def _tell(done: int, of: int, trial: Trial) -> None:
+def _print_trial(done: int, of: int, trial: Trial) -> None:
     how = trial.trouble or f"error {trial.error:.4g}, {trial.seconds:.2f} s"
-    print(f"[{done}/{of}] {shown(trial.parameters)}: {how}")
+    print(f"[{done}/{of}] {format_parameters(trial.parameters)}: {how}")
 
 
 def _has_converged(model: Any) -> bool:
-    """Whether a fit has ended by itself: as novikoff says it, or by the passes that scikit-learn counts; of a pipeline
-    its last step."""
+    """Whether a fit has converged, by `converged_` or else by comparing scikit-learn's n_iter_ with max_iter.
+
+    Of a pipeline the last step decides.
+    """
     model = model[-1] if isinstance(model, Pipeline) else model
     most, made = getattr(model, "max_iter", None), getattr(model, "n_iter_", None)
     counts_trees = hasattr(model, "do_early_stopping_")
@@ -177,14 +185,14 @@ def _has_converged(model: Any) -> bool:
 
 
 def _require_test(test: Any, X: Any, labels: np.ndarray | None) -> None:
-    """Fail now rather than after all candidates: rows as wide as those to learn from, and labels that they have."""
+    """Raise a DataError now, rather than after all candidates, if test rows have other columns or no known label."""
     if not (isinstance(test, tuple) and len(test) == 2):
         raise DataError("test must be a pair, (X, y).")
     check_consistent_length(*test)
     if not len(np.asarray(test[1])):
         raise DataError("There are no rows to test on.")
     widths = [np.shape(rows)[1] for rows in (X, test[0]) if len(getattr(rows, "shape", ())) == 2]
-    by_name = hasattr(X, "columns") and hasattr(test[0], "columns")  # of which some may be chosen by a pipeline
+    by_name = hasattr(X, "columns") and hasattr(test[0], "columns")  # a pipeline may choose some of them
     if len(set(widths)) > 1 and not by_name:
         raise DataError(f"test has rows of {widths[1]} columns, and X of {widths[0]}.")
     own = np.asarray(test[1])

@@ -1,33 +1,33 @@
-"""Coefficients as JSON, from which a row can be scored by hand.
+"""Coefficients as JSON, with everything needed to score a row by hand.
 
     format, version    "novikoff-coef", 1
-    rule, hypothesis   how it learned, and which weights these are
+    rule, hypothesis   how the model learned, and which of its weights these are
     classes            the labels, sorted
-    ties               "last" or "first": which class has equal scores, or, of two classes, a score of 0
-    features           what rows are: "array" or "index" (coef by number, from 0; in svmlight files the index itself),
+    ties               "last" or "first": the class that is predicted if scores are equal or, of two classes, 0
+    features           what rows are: "array" or "index" (coef by index, from 0; in svmlight files the index itself),
                        "names" (coef by name; Vowpal Wabbit's are namespace^name), or "table"
-    columns            of a table: for each column its kind, and what there is to know about it
-    hash_bits          only if names share weights: there were more of them than 2**hash_bits, and those that came late
-                       cannot be found here
-    vectors            one for two classes, for the second against the first; or one for each class:
-                       intercept, and the weights that are not 0 by feature
-    text_length, zero  only if there are columns of text: see there; the other features, with weights of 0
+    columns            of a table: the kind of each column, and its mean and deviation, or its n-grams
+    hash_bits          only if names share weights: there were more than 2**hash_bits of them, and those that came late
+                       are not in this file
+    vectors            one vector for two classes, for the second against the first; otherwise one for each class:
+                       the intercept, and the nonzero weights by feature
+    text_length, zero  only if there are text columns: see below; the features with weight 0
 
-The score of a row is the intercept and the sum of weight * value over its features; the class with the highest score
-wins, or of two the second if the score is above 0. The features of a row of a table are
+The score of a row is the intercept plus the sum of weight * value over its features. The class with the highest score
+is predicted or, of two classes, the second if the score is above 0. The features of a row of a table are
 
-    number   `column`, (value - mean) / deviation, or 0 if the deviation is 0; the value itself if there is no deviation
-             "column is missing", 1, if the cell is
-    word     "column=word", 1; "column=?", 1, if the cell is missing
-    text     in small letters, with blanks for what is neither ASCII nor a letter, digit or _:
-             "column:some words" for every run of words (letters, digits and _), within the numbers of
-             `ngrams`; "column~characters" for every run of characters within `char_ngrams`, of the text with one blank
-             at either end and between, with blanks only at the ends of the run. The value is how often it is there;
-             and the values of all texts of a row that are found here, in `zero` too, are multiplied by `text_length`
-             and divided by the root of the sum of their squares
+    number   `column`, with value (value - mean) / deviation, or 0 if the deviation is 0; the value itself if no
+             deviation is given. If the cell is missing: "column is missing", with value 1
+    word     "column=word", with value 1; if the cell is missing: "column=?", with value 1
+    text     The text in lower case, with every ASCII character but letters, digits and _ replaced by a blank:
+             "column:some words" for each word n-gram (words are runs of letters, digits and _) of a length in
+             `ngrams`; "column~characters" for each character n-gram of a length in `char_ngrams`, of the text with one
+             blank at either end and between words, if its blanks are only at its ends. The value is the number of
+             occurrences. The values of all n-grams of a row that are in this file, in `zero` too, are multiplied by
+             `text_length` and divided by the root of the sum of their squares
 
-Features that are not there have weight 0. Names are kept to 100 bytes; of two that are alike then, the second ends
-in (2).
+Features that are not in the file have weight 0. Names are cut to 100 bytes; if two are then equal, the second ends in
+(2).
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.encoding import NameEncoding, TableEncoding
-from novikoff.exports.linear_function import Linear, linear_of
+from novikoff.data.feature_names import ngram_prefixes
+from novikoff.exports.linear_function import LinearFunction, extract_linear_function
 
 if TYPE_CHECKING:
     from novikoff.estimators import Perceptron
@@ -52,10 +53,10 @@ _WORD = re.compile(r"[a-z0-9_\x80-\U0010ffff]+")
 
 
 def to_json(model: Perceptron | StreamModel) -> str:
-    """The weights of a model by the names of its features, and all it takes to score a row by hand.
+    """Return the weights of a model by the names of its features, and all that is needed to score a row by hand.
 
-    The format is described in the module's docstring and by `novikoff export --help`. Numbers are read back as the
-    same doubles.
+    The format is described in the module's docstring and by `novikoff export --help`. Numbers are written
+    such that they are read back exactly.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def to_json(model: Perceptron | StreamModel) -> str:
     >>> json.loads(to_json(model))["vectors"]
     [{'class': 'spam', 'intercept': 0.0, 'coef': {'free': 1.0, 'money': 2.0, 'lunch': -1.0}}]
     """
-    linear = linear_of(model)
+    linear = extract_linear_function(model)
     names = _names(linear)
     facts: dict[str, Any] = {
         "format": "novikoff-coef",
@@ -83,7 +84,7 @@ def to_json(model: Perceptron | StreamModel) -> str:
         "hypothesis": linear.hypothesis,
         "fit_intercept": linear.fit_intercept,
         "classes": [_json_label(label) for label in linear.classes],
-        "ties": "last" if linear.takes_last else "first",
+        "ties": "last" if linear.prefers_last else "first",
         "features": _features(linear),
     }
     if isinstance(linear.encoding, TableEncoding):
@@ -101,17 +102,17 @@ def to_json(model: Perceptron | StreamModel) -> str:
     return json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def _features(linear: Linear) -> str:
+def _features(linear: LinearFunction) -> str:
     if linear.encoding is not None:
         return linear.encoding.kind
     return "array" if linear.names is None else "names"
 
 
-def _names(linear: Linear) -> list[str]:
-    """No two alike."""
+def _names(linear: LinearFunction) -> list[str]:
+    """Return a distinct name for each feature."""
     names = [str(j) for j in range(linear.coef.shape[1])] if linear.names is None else linear.names
     if isinstance(linear.encoding, TableEncoding):
-        names = _as_looked_up(names, linear.encoding.columns("text"))
+        names = _normalize_ngrams(names, linear.encoding.columns("text"))
     seen: dict[str, int] = {}
     found = []
     for name in names:
@@ -120,16 +121,16 @@ def _names(linear: Linear) -> list[str]:
     return found
 
 
-def _as_looked_up(names: list[str], texts: Sequence[str]) -> list[str]:
-    """Runs of words with one blank between: the vocabulary shows them as a text first had them, commas and all."""
+def _normalize_ngrams(names: list[str], texts: Sequence[str]) -> list[str]:
+    """Return names with one blank between words; the vocabulary has n-grams as they were first met in a text."""
     for column in texts:
-        head = f"{column}:"
+        head = ngram_prefixes(column)[0]
         names = [head + " ".join(_WORD.findall(name[len(head) :])) if name.startswith(head) else name for name in names]
     return names
 
 
 def _columns(encoding: TableEncoding) -> dict[str, Any]:
-    """What a row of the table must have, and how it becomes features."""
+    """Return the kind of each column, and how its cells become features."""
     columns: dict[str, Any] = {name: {"kind": kind} for name, kind in encoding.kinds.items()}
     for name in encoding.columns("text"):
         columns[name] |= {"ngrams": encoding.features.ngrams, "char_ngrams": encoding.features.char_ngrams}

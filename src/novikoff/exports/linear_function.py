@@ -1,4 +1,4 @@
-"""The linear function that a model is, whatever it has learned from: what every export begins with."""
+"""LinearFunction: the weights, labels and feature names that every export starts from."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from novikoff.streaming.model import StreamModel
 if TYPE_CHECKING:
     from novikoff.estimators import Perceptron
 
-__all__ = ["Linear", "linear_of"]
+__all__ = ["LinearFunction", "extract_linear_function"]
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
-    """Scores coef @ x + bias: one for two classes, above 0 for the second; one per class for more.
+class LinearFunction:
+    """A function with scores coef @ x + bias: one score for two classes, above 0 for the second; else one per class.
 
     Attributes
     ----------
     classes : list
-        The labels, as Python's own values.
-    takes_last : bool
-        Whether equal scores (with two classes, a score of 0) mean the last of the classes, not the first.
+        The labels, as Python values.
+    prefers_last : bool
+        Whether equal scores (with two classes, a score of 0) mean the last class, and not the first.
     names : list of str or None
-        Of the features; None if they have only numbers.
+        Names of the features; None if they have only indices.
     is_positional : bool
-        Whether a row is a vector of all features, in order; otherwise it brings some of them, by name.
+        Whether a row is a vector of all features, in order; otherwise it has some of them, by name.
     encoding : Encoding or None
         How rows of a stream become features; None for arrays and dicts.
     """
@@ -41,15 +41,15 @@ class Linear:
     coef: np.ndarray
     bias: np.ndarray
     classes: list[Any]
-    takes_last: bool
+    prefers_last: bool
     fit_intercept: bool
     names: list[str] | None
     is_positional: bool
     encoding: Encoding[Any] | None
 
 
-def linear_of(model: Perceptron | StreamModel) -> Linear:
-    """That of a model; a voted one has none."""
+def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
+    """Return the linear function of a model; raise a ModelFileError for a voted one, which has none."""
     inner, encoding = _parts(model)
     learner = inner.learner
     weights = learner.hypothesis.weights(inner.state)
@@ -59,13 +59,13 @@ def linear_of(model: Perceptron | StreamModel) -> Linear:
             "not one. Learn with the hypothesis averaged, which is nearly as good."
         )
     names = _names(model, inner)
-    return Linear(
+    return LinearFunction(
         rule=type(learner.rule).__name__,
         hypothesis=type(learner.hypothesis).__name__.lower(),
         coef=np.ascontiguousarray(weights.coef),
         bias=learner.constant * weights.bias,
         classes=inner.labels.as_array().tolist(),
-        takes_last=learner.ties != "negative",
+        prefers_last=learner.ties != "negative",
         fit_intercept=learner.fit_intercept,
         names=names,
         is_positional=names is None or names == list(getattr(model, "feature_names_in_", ())),

@@ -1,10 +1,10 @@
-"""Models as ONNX graphs, in double precision, which answer as they do here: to serve without novikoff.
+"""Models as ONNX graphs in double precision, which predict the same labels without novikoff.
 
-    input    X: (rows, columns), doubles, NaN where a cell is missing; for tables with words one input for each column,
+    input    X: (rows, columns), doubles, NaN where a cell is missing; for tables with words, one input for each column,
              by its name, of shape (rows, 1): doubles, and strings, "" where a cell is missing
-    output   label: (rows,), whole numbers or strings; scores: (rows,) for two classes, (rows, classes) for more
+    output   label: (rows,), integers or strings; scores: (rows,) for two classes, (rows, classes) for more
 
-Numbers are standardised inside the graph, by the moments that the model has.
+Numbers are standardised inside the graph, by the moments of the model.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff.data.encoding import Names, TableEncoding
+from novikoff.data.encoding import NameBatch, TableEncoding
+from novikoff.data.feature_names import category_prefix
 from novikoff.errors import ModelFileError
-from novikoff.exports.linear_function import Linear, linear_of
+from novikoff.exports.linear_function import LinearFunction, extract_linear_function
 
 if TYPE_CHECKING:
     from novikoff.estimators import Perceptron
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["to_onnx"]
 
 _OPSETS = {"": 17, "ai.onnx.ml": 3}
-_IR_VERSION = 8  # of the same age: newer runtimes read older ones
+_IR_VERSION = 8  # as old as these opsets: newer runtimes read older versions
 _JSON = "Export it to JSON: novikoff export MODEL -o coef.json"
 
 
 def to_onnx(model: Perceptron | StreamModel) -> Any:
-    """A model as an ONNX graph.
+    """Return a model as an ONNX graph.
 
-    For models over arrays, svmlight files (the input is as wide as the model), and tables of numbers and words; the
-    extra `onnx` has what it takes. Models over names or text are refused: `to_json` has them.
+    It supports models of arrays, svmlight files (the input is as wide as the model), and tables of numbers and words,
+    and needs the extra `onnx`. Models of named features or text cannot be exported; `to_json` exports them.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def to_onnx(model: Perceptron | StreamModel) -> Any:
     ['label', 'scores']
     """
     _require_onnx()
-    linear = linear_of(model)
+    linear = extract_linear_function(model)
     graph = _Graph()
     scores = _scores(graph, linear)
     _outputs(graph, linear, scores)
@@ -73,7 +74,7 @@ def _require_onnx() -> None:
 
 @dataclass
 class _Graph:
-    """A graph in the making: each step has a name, by which later ones take it."""
+    """Builds a graph: each step has a name, by which later steps refer to its result."""
 
     nodes: list[Any] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
@@ -123,8 +124,8 @@ def _info(name: str, dtype: Any, shape: list[Any]) -> Any:
     return helper.make_tensor_value_info(name, _tensor_type(dtype), shape)
 
 
-def _scores(graph: _Graph, linear: Linear) -> str:
-    """(rows, vectors)."""
+def _scores(graph: _Graph, linear: LinearFunction) -> str:
+    """Add the scores, of shape (rows, vectors), and return their name."""
     if isinstance(linear.encoding, TableEncoding):
         return _table_scores(graph, linear, linear.encoding)
     if not linear.is_positional:
@@ -135,7 +136,7 @@ def _scores(graph: _Graph, linear: Linear) -> str:
     return graph.step("Add", graph.step("MatMul", X, graph.constant(linear.coef.T)), graph.constant(linear.bias))
 
 
-def _table_scores(graph: _Graph, linear: Linear, encoding: TableEncoding) -> str:
+def _table_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding) -> str:
     numbers, words = encoding.columns("number"), encoding.columns("word")
     known = {column: _words(column, encoding) for column in words}
     _require_all_known(linear, encoding, known)
@@ -149,27 +150,27 @@ def _table_scores(graph: _Graph, linear: Linear, encoding: TableEncoding) -> str
     return scores
 
 
-def _number_scores(graph: _Graph, linear: Linear, encoding: TableEncoding, X: str) -> str:
-    """Standardised, 0 where one is missing, and then the weight of that."""
-    coef, is_missing = linear.coef[:, encoding.places], graph.step("IsNaN", X)
+def _number_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding, X: str) -> str:
+    """Add the scores of standardised numbers; a missing one counts 0, plus the weight of its being missing."""
+    coef, is_missing = linear.coef[:, encoding.number_indices], graph.step("IsNaN", X)
     if encoding.features.scale:
         counts, means, squares = encoding.moments
         deviations = np.sqrt(squares / np.maximum(counts, 1.0))
-        coef = np.where(deviations > 0.0, coef, 0.0)  # a column that has not varied counts for nothing
+        coef = np.where(deviations > 0.0, coef, 0.0)  # a constant column has no influence
         centred = graph.step("Sub", X, graph.constant(means))
         X = graph.step("Div", centred, graph.constant(np.where(deviations > 0.0, deviations, 1.0)))
     X = graph.step("Where", is_missing, graph.constant(0.0), X)
     scores = graph.step("MatMul", X, graph.constant(coef.T))
-    places = _places_of_missing(encoding)
-    if (places < 0).all():
+    indices = _indices_of_missing(encoding)
+    if (indices < 0).all():
         return scores
-    weights = np.where(places >= 0, linear.coef[:, places], 0.0)
+    weights = np.where(indices >= 0, linear.coef[:, indices], 0.0)
     flags = graph.step("Cast", is_missing, to=_tensor_type(np.float64))
     return graph.step("Add", scores, graph.step("MatMul", flags, graph.constant(weights.T)))
 
 
-def _word_scores(graph: _Graph, linear: Linear, column: str, known: dict[str, int]) -> str:
-    """The weights of the word that a row has, those of ? for an empty one, 0 for one that was never met."""
+def _word_scores(graph: _Graph, linear: LinearFunction, column: str, known: dict[str, int]) -> str:
+    """Add the weights of each row's word: those of "?" for an empty cell, 0 for an unknown word."""
     weights = np.vstack([linear.coef[:, list(known.values())].T, np.zeros(len(linear.bias))])
     codes = {word: code for code, word in enumerate(known)}
     codes[""] = codes.get("?", len(known))
@@ -185,21 +186,23 @@ def _word_scores(graph: _Graph, linear: Linear, column: str, known: dict[str, in
     return graph.step("Gather", graph.constant(weights), flat, axis=0)
 
 
-def _places_of_missing(encoding: TableEncoding) -> np.ndarray:
+def _indices_of_missing(encoding: TableEncoding) -> np.ndarray:
     names = [encoding.name_of_missing(column) for column in encoding.columns("number")]
-    return encoding.vocabulary.places(Names.joined((head, [name]) for head, name in names), learn=False)
+    return encoding.vocabulary.find_indices(
+        NameBatch.with_prefixes((head, [name]) for head, name in names), learn=False
+    )
 
 
 def _words(column: str, encoding: TableEncoding) -> dict[str, int]:
-    """The words that a column has brought, and their features."""
-    head = f"{column}="
+    """Return the words of a categorical column, and their feature indices."""
+    head = category_prefix(column)
     found = {name[len(head) :]: at for at, name in enumerate(encoding.names) if name.startswith(head)}
-    places = encoding.vocabulary.places(Names.under(head, list(found)), learn=False).tolist()
-    return {word: at for (word, at), place in zip(found.items(), places, strict=True) if at == place}
+    indices = encoding.vocabulary.find_indices(NameBatch.with_prefix(head, list(found)), learn=False).tolist()
+    return {word: at for (word, at), index in zip(found.items(), indices, strict=True) if at == index}
 
 
-def _require_all_known(linear: Linear, encoding: TableEncoding, known: dict[str, dict[str, int]]) -> None:
-    """Raise if a feature counts that a graph of numbers and words cannot tell."""
+def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: dict[str, dict[str, int]]) -> None:
+    """Raise a ModelFileError if a feature has weight that a graph of numbers and words cannot compute."""
     if "text" in encoding.kinds.values():
         raise ModelFileError(f"A model over text cannot be exported to ONNX. {_JSON}")
     if known and encoding.vocabulary.is_full:
@@ -207,26 +210,26 @@ def _require_all_known(linear: Linear, encoding: TableEncoding, known: dict[str,
             "The model has met more words than it has weights, and lets them share; ONNX does not "
             "know how. Learn anew with more --hash-bits."
         )
-    told = {*encoding.places.tolist(), *_places_of_missing(encoding).tolist()}
-    told.update(place for words in known.values() for place in words.values())
-    untold = [at for at in np.flatnonzero(linear.coef.any(axis=0)).tolist() if at not in told]
-    if untold:
+    known_indices = {*encoding.number_indices.tolist(), *_indices_of_missing(encoding).tolist()}
+    known_indices.update(index for words in known.values() for index in words.values())
+    unknown = [at for at in np.flatnonzero(linear.coef.any(axis=0)).tolist() if at not in known_indices]
+    if unknown:
         raise ModelFileError(
-            f"The feature {encoding.names[untold[0]]!r} is too long for the model to know how it "
+            f"The feature {encoding.names[unknown[0]]!r} is too long for the model to know how it "
             f"ends; it cannot be exported to ONNX. {_JSON}"
         )
 
 
-def _outputs(graph: _Graph, linear: Linear, scores: str) -> None:
-    """Ties go as they go here."""
+def _outputs(graph: _Graph, linear: LinearFunction, scores: str) -> None:
+    """Add label and scores; ties are decided as novikoff decides them."""
     n_vectors = len(linear.bias)
     if n_vectors == 1:
         scores = graph.step("Squeeze", scores, graph.constant(np.array([1])), name="scores")
-        compare = "GreaterOrEqual" if linear.takes_last else "Greater"
+        compare = "GreaterOrEqual" if linear.prefers_last else "Greater"
         code = graph.step("Cast", graph.step(compare, scores, graph.constant(0.0)), to=_tensor_type(np.int64))
     else:
         scores = graph.step("Identity", scores, name="scores")
-        code = graph.step("ArgMax", scores, axis=1, keepdims=0, select_last_index=int(linear.takes_last))
+        code = graph.step("ArgMax", scores, axis=1, keepdims=0, select_last_index=int(linear.prefers_last))
     classes = _classes(linear.classes if len(linear.classes) > 1 else 2 * linear.classes)
     graph.step("Gather", graph.constant(classes), code, name="label", axis=0)
     graph.output("label", classes.dtype, ["rows"])
@@ -234,7 +237,7 @@ def _outputs(graph: _Graph, linear: Linear, scores: str) -> None:
 
 
 def _classes(labels: list[Any]) -> np.ndarray:
-    """As ONNX has them: whole numbers, other numbers, or strings."""
+    """Return labels as ONNX represents them: integers, floats, or strings."""
     if all(isinstance(label, (bool, int, float)) for label in labels):
         numbers = np.array(labels, float)
         return numbers.astype(np.int64) if (numbers == np.floor(numbers)).all() else numbers

@@ -1,4 +1,4 @@
-"""How results and messages are put into text: summaries of results, counts with their nouns, lists of names.
+"""Text for results and messages: summaries, counts with their nouns, lists of names.
 
-No knowledge of learning belongs here, and no output: `cli` prints.
+Nothing here depends on learning, and nothing is printed: `cli` prints.
 """

@@ -1,22 +1,22 @@
-"""How results show themselves: a title and lines of name and value, as text and as a table for notebooks."""
+"""SummaryMixin: a repr with a title and lines of name and value, as text and as HTML."""
 
 from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
 
-__all__ = ["Readable"]
+__all__ = ["SummaryMixin"]
 
 
-class Readable(ABC):
-    """Something that says in `_title` what it is and in `_lines` what there is to know."""
+class SummaryMixin(ABC):
+    """Gives a class a summary as its repr and, in notebooks, as a table; a subclass defines `_lines`."""
 
     def _title(self) -> str:
         return type(self).__name__
 
     @abstractmethod
     def _lines(self) -> list[tuple[str, str]]:
-        """Names and values."""
+        """Return names and values, in order."""
 
     def __repr__(self) -> str:
         lines = self._lines()

@@ -1,4 +1,4 @@
-"""What users pass, validated once: arrays, sparse matrices, dicts and labels become rows and codes for the loops.
+"""Validated input: arrays, sparse matrices, dicts and labels become rows and class codes.
 
 Files are read in `data.formats`; scikit-learn's conventions are in `estimators.inputs`.
 """

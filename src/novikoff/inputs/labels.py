@@ -1,4 +1,4 @@
-"""Labels: any two or more values that can be sorted, known in advance or met along the way."""
+"""Labels, known in advance or met along the way, and their class codes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 
 from novikoff.errors import DataError
 
-__all__ = ["Labels", "as_given", "encode"]
+__all__ = ["Labels", "encode_labels", "protect_null_bytes"]
 
-_SAMPLE = 1000  # rows in which all classes have usually been met
+_SAMPLE = 1000  # rows among which all classes usually occur
 
 
-def as_given(labels: Any) -> Any:
-    """A list of labels as numpy can take it: as objects if one of them ends with a zero byte, which numpy's own strings
-    drop, so that "a" and "a\\0" would be one label.
+def protect_null_bytes(labels: Any) -> Any:
+    """Return a list of labels in a form that NumPy does not change: an object array if a label ends with a null byte.
 
-    >>> from novikoff.inputs.labels import as_given
-    >>> np.asarray(as_given(["a", "a\\0"])).tolist()
+    NumPy's own strings drop null bytes at the end, so that "a" and "a\\0" would be one label.
+
+    >>> from novikoff.inputs.labels import protect_null_bytes
+    >>> np.asarray(protect_null_bytes(["a", "a\\0"])).tolist()
     ['a', 'a\\x00']
     """
     is_list = isinstance(labels, (list, tuple))
@@ -30,62 +31,71 @@ def as_given(labels: Any) -> Any:
     return labels
 
 
-def encode(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted classes of y (or those given), and for each row the place of its class among them.
+def encode_labels(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes of y (or those given), and for each row the index of its class among them.
 
-    Same as np.unique(y, return_inverse=True), without sorting all of y where a sample shows every class.
+    This is np.unique(y, return_inverse=True), without sorting all of y if a sample has every class.
 
-    >>> from novikoff.inputs.labels import encode
-    >>> encode(np.array(["spam", "ham", "spam"]))
+    >>> from novikoff.inputs.labels import encode_labels
+    >>> encode_labels(np.array(["spam", "ham", "spam"]))
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1]))
     """
     if classes is None and y.dtype == object and set(map(type, labels := y.tolist())) == {str}:
-        return _encode_texts(labels)
+        return _encode_strings(labels)
     try:
         found = np.unique(y[:_SAMPLE]) if classes is None else classes
-        codes, matches = _places(y, found)
-        if not matches.all():
+        codes, is_match = _find_classes(y, found)
+        if not is_match.all():
             if classes is not None:
-                unknown = y[np.argmin(matches)]
+                unknown = y[np.argmin(is_match)]
                 unknown = unknown.item() if isinstance(unknown, np.generic) else unknown
                 raise DataError(f"The label {unknown!r} in y is not one of the classes {classes.tolist()!r}.")
             found, codes = np.unique(y, return_inverse=True)
     except DataError:
         raise
-    except (TypeError, ValueError) as error:  # the second of tuples, which numpy takes for rows
+    except (TypeError, ValueError) as error:  # ValueError for tuples, which NumPy takes for rows
         raise _not_sortable(error) from error
     return found, codes
 
 
-def _encode_texts(labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The same for Python's strings, which are looked up faster than compared."""
+def _encode_strings(labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Encode Python strings, for which a dict is faster than comparisons."""
     found = sorted(set(labels))
-    place = {label: at for at, label in enumerate(found)}
-    return np.array(found, object), np.fromiter(map(place.__getitem__, labels), np.int64, len(labels))
+    index = {label: i for i, label in enumerate(found)}
+    return np.array(found, object), np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
 
 
-def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where each label stands among sorted classes, and whether it is one of them."""
+def _find_classes(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of each label among sorted classes, and whether it is one of them."""
     if len(classes) == 2:  # two comparisons take a tenth of the time of a search
-        second = y == classes[1]
-        return second.astype(np.int64), second | (y == classes[0])
+        is_second = y == classes[1]
+        return is_second.astype(np.int64), is_second | (y == classes[0])
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     return codes, classes[codes] == y
 
 
 class Labels:
-    """The labels met so far, sorted, and the class of each in the state of a learner.
+    """The labels met so far, sorted, and the class code of each in the state of a learner.
 
-    A first label alone is class 1, against an other that is still unknown; or class 0 if it is a number <= 0 or
-    False, so that -1/+1, 0/1 and False/True streams start as if both were known.
+    A single label has the code 1, and the other class is not known yet; or the code 0 if it is a number <= 0 or False,
+    so that streams of -1/+1, 0/1 and False/True start as if both were known.
+
+    Attributes
+    ----------
+    known : list
+        The labels, sorted.
+    codes : dict
+        The class code of each label.
+    of_code : list
+        The label of each class code; None for a class whose label is not known yet.
     """
 
-    def __init__(self, known: Iterable[Hashable] = (), as_given: np.ndarray | None = None) -> None:
+    def __init__(self, known: Iterable[Hashable] = (), array: np.ndarray | None = None) -> None:
         self.known: list[Any] = []
         self.codes: dict[Any, int] = {}
-        self.of_code: list[Any] = [None, None]  # None where the label of a class has not been met
-        self._take(list(known))
-        self._array = as_given  # the same labels in the type they came in
+        self.of_code: list[Any] = [None, None]
+        self._set_labels(list(known))
+        self._array = array  # the labels in the dtype that they came in
 
     def __len__(self) -> int:
         return len(self.known)
@@ -97,14 +107,14 @@ class Labels:
         return other
 
     def add(self, *labels: Any) -> None:
-        """Take in new labels; if one of them cannot be, none is."""
+        """Add new labels: all of them, or none if one is not a label or does not sort with the others."""
         for label in labels:
             if label is None or (isinstance(label, (float, np.floating)) and np.isnan(label)):
                 raise DataError(f"Input y contains NaN or None: {label!r} is not a label.")
-        self._take([*self.known, *labels])
+        self._set_labels([*self.known, *labels])
         self._array = None
 
-    def _take(self, labels: list[Any]) -> None:
+    def _set_labels(self, labels: list[Any]) -> None:
         try:
             known = sorted(labels)
             codes = {name: code for code, name in enumerate(known)}
@@ -119,7 +129,7 @@ class Labels:
             self.of_code = [next((name for name, own in self.codes.items() if own == code), None) for code in (0, 1)]
 
     def as_array(self) -> np.ndarray:
-        """Sorted, in the type they came in or numpy's own for them, or as objects if it has none."""
+        """Return the sorted labels, in the dtype that they came in, else NumPy's own for them, else as objects."""
         if self._array is None:
             array = np.array(self.known)
             if array.ndim != 1 or array.tolist() != self.known:

@@ -1,12 +1,13 @@
-"""Sparse matrices of SciPy, checked before compiled code reads them: SciPy's own conversions, or our kernels.
+"""Sparse matrices of SciPy, checked before compiled code reads them.
 
-SciPy checks a matrix when it is made and never again. Arrays that are written to or replaced afterwards, and flags that
-were cached before that (`has_canonical_format`, `has_sorted_indices`), are used as they stand, and an index outside the
-matrix is followed out of its memory. So nothing that a matrix says about itself is trusted here: all lengths and every
-index are checked, once for each call that is given a matrix, and whether columns rise is found in the same pass.
+SciPy checks a matrix when it is built and never again. Arrays that are written to or replaced afterwards, and flags
+that were cached before that (`has_canonical_format`, `has_sorted_indices`), are used unchecked, and an index out of
+bounds reads or writes memory of others. So no attribute of a matrix is trusted here: all lengths and every index are
+checked, once for each call that is given a matrix, before SciPy's own conversions and our loops. The same pass finds
+out whether the columns of each row are sorted.
 
-The arrays of a CSR matrix are not copied. The check holds for what is in them while the call runs: writing to them from
-another thread during that time is as unsafe as it is with NumPy and SciPy.
+The arrays of a CSR matrix are not copied. The check holds only as long as nobody writes to them: writing from another
+thread while a call runs is as unsafe as it is with NumPy and SciPy.
 """
 
 from __future__ import annotations
@@ -19,88 +20,90 @@ import scipy.sparse as sp
 
 from novikoff._compiled.loops import csr_checks
 from novikoff.errors import DataError
-from novikoff.inputs.arrays import as_floats, writable
-from novikoff.inputs.duplicates import summed
+from novikoff.inputs.arrays import as_floats, as_writable
+from novikoff.inputs.duplicates import sum_duplicates
 
-__all__ = ["CheckedCsr", "checked_csr", "dense_example"]
+__all__ = ["CheckedCsr", "dense_example", "to_checked_csr"]
 
-_LARGEST = np.iinfo(np.int32).max
+_MAX_INT32 = np.iinfo(np.int32).max
 
 
 class CheckedCsr(NamedTuple):
-    """The arrays of a CSR matrix that fit together."""
+    """The arrays of a CSR matrix whose lengths and indices have been checked."""
 
     data: np.ndarray  # float32 or float64
     indices: np.ndarray  # int32 or int64
-    indptr: np.ndarray  # of the type of indices
+    indptr: np.ndarray  # of the dtype of indices
     shape: tuple[int, int]
-    rises: bool  # whether the columns of every row rise strictly; if not, one may be there twice
+    is_sorted: bool  # whether the columns of every row are strictly increasing; if not, one may occur twice
 
     @property
     def matrix(self) -> sp.csr_array:
-        """A CSR array that shares these arrays."""
+        """A scipy CSR array that shares these arrays."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
-    def summed(self) -> CheckedCsr:
-        """Sort the columns of each row and add up those that are there twice, in a copy; itself if they rise."""
-        if self.rises:
+    def sum_duplicates(self) -> CheckedCsr:
+        """Return a copy with the columns of each row sorted and repeated ones added up; this one if they are sorted."""
+        if self.is_sorted:
             return self
-        return CheckedCsr(*summed(self.data, self.indices, self.indptr, self.shape), self.shape, True)
+        return CheckedCsr(*sum_duplicates(self.data, self.indices, self.indptr, self.shape), self.shape, True)
 
 
-def checked_csr(X: Any) -> CheckedCsr:
-    """Read a sparse matrix or array of any format as CSR, without a copy if it is CSR.
+def to_checked_csr(X: Any) -> CheckedCsr:
+    """Convert a sparse matrix or array of any format to CSR; CSR is not copied.
 
-    A DataError says what does not fit together, and where.
+    Raise a DataError that says what is wrong with it, and where.
 
     >>> import numpy as np, scipy.sparse as sp
-    >>> from novikoff.inputs.sparse import checked_csr
+    >>> from novikoff.inputs.sparse import to_checked_csr
     >>> X = sp.csr_array(np.eye(3))
     >>> X.indices[1] = 1_000_000_000
     >>> try:
-    ...     checked_csr(X)
+    ...     to_checked_csr(X)
     ... except ValueError as error:
     ...     print(str(error)[:80])
     Input X is a corrupt CSR matrix: row 1 has column index 1000000000 at position 1
     """
     if X.ndim != 2:
         raise DataError(f"Expected a 2-D sparse matrix of rows, found {X.ndim} dimension(s).")
-    return _READERS[X.format](X, _shape(X))
+    return _READERS[X.format](X, _check_shape(X))
 
 
 def dense_example(x: Any) -> Any:
-    """One example as an array if it is a sparse matrix of one row; anything else as it is. A DOK matrix is a dict to
-    Python, so this comes before asking whether an example is a dict of named features."""
+    """Return a sparse matrix of one row as an array, and anything else as it is.
+
+    A DOK matrix is a subclass of dict, so call this before testing whether an example is a dict of named features.
+    """
     if not sp.issparse(x):
         return x
-    csr = checked_csr(x)
+    csr = to_checked_csr(x)
     if csr.shape[0] != 1:
         raise DataError(f"One example is a dict or a 1-D array, found a matrix of shape {csr.shape}.")
     return csr.matrix.toarray()
 
 
 def _of_csr(X: Any, shape: tuple[int, int]) -> CheckedCsr:
-    indices, indptr, rises = _compressed(X, "CSR", "row", "column", shape)
+    indices, indptr, is_sorted = _check_compressed(X, "CSR", "row", "column", shape)
     size = int(indptr[-1])
-    data = _values(X.data, 1, size, "CSR")
-    return CheckedCsr(data[:size], indices[:size], indptr, shape, rises)
+    data = _to_values(X.data, 1, size, "CSR")
+    return CheckedCsr(data[:size], indices[:size], indptr, shape, is_sorted)
 
 
 def _of_csc(X: Any, shape: tuple[int, int]) -> CheckedCsr:
-    indices, indptr, _ = _compressed(X, "CSC", "column", "row", shape[::-1])
+    indices, indptr, _ = _check_compressed(X, "CSC", "column", "row", shape[::-1])
     size = int(indptr[-1])
-    data = _values(X.data, 1, size, "CSC")
+    data = _to_values(X.data, 1, size, "CSC")
     return _of_csr(sp.csc_array((data[:size], indices[:size], indptr), shape=shape).tocsr(), shape)
 
 
 def _of_bsr(X: Any, shape: tuple[int, int]) -> CheckedCsr:
-    _, height, width = _values(X.data, 3, 0, "BSR").shape
+    _, height, width = _to_values(X.data, 3, 0, "BSR").shape
     if not height or not width or shape[0] % height or shape[1] % width:
-        raise _corrupt("BSR", f"blocks of {height} x {width} do not fill a matrix of shape {shape}")
+        raise _corrupt_error("BSR", f"blocks of {height} x {width} do not fill a matrix of shape {shape}")
     blocks = shape[0] // height, shape[1] // width
-    indices, indptr, _ = _compressed(X, "BSR", "row of blocks", "column of blocks", blocks)
+    indices, indptr, _ = _check_compressed(X, "BSR", "row of blocks", "column of blocks", blocks)
     size = int(indptr[-1])
-    data = _values(X.data, 3, size, "BSR")
+    data = _to_values(X.data, 3, size, "BSR")
     return _of_csr(sp.bsr_array((data[:size], indices[:size], indptr), shape=shape).tocsr(), shape)
 
 
@@ -113,14 +116,14 @@ def _of_dok(X: Any, shape: tuple[int, int]) -> CheckedCsr:
     if not keys:
         return _empty(shape)
     if not all(isinstance(key, tuple) and len(key) == 2 for key in keys):
-        raise _corrupt("DOK", "a key is not a pair of a row and a column")
+        raise _corrupt_error("DOK", "a key is not a pair of a row and a column")
     rows, columns = zip(*keys, strict=True)
     return _of_entries(np.array(rows), np.array(columns), np.array(values), shape, "DOK")
 
 
 def _of_dia(X: Any, shape: tuple[int, int]) -> CheckedCsr:
-    offsets = _integers(X.offsets, "offsets", "DIA").astype(np.int64)
-    values = _values(X.data, 2, len(offsets), "DIA")[: len(offsets), : shape[1]]
+    offsets = _to_integers(X.offsets, "offsets", "DIA").astype(np.int64)
+    values = _to_values(X.data, 2, len(offsets), "DIA")[: len(offsets), : shape[1]]
     column = np.broadcast_to(np.arange(values.shape[1]), values.shape)
     row = column - np.clip(offsets, -shape[0], shape[1])[:, None]
     inside = (row >= 0) & (row < shape[0]) & (values != 0.0)
@@ -130,10 +133,10 @@ def _of_dia(X: Any, shape: tuple[int, int]) -> CheckedCsr:
 def _of_lil(X: Any, shape: tuple[int, int]) -> CheckedCsr:
     if not len(X.rows) == len(X.data) == shape[0]:
         found = f"{len(X.rows)} lists of columns and {len(X.data)} lists of values"
-        raise _corrupt("LIL", f"{found} are not one for each of {shape[0]} rows")
+        raise _corrupt_error("LIL", f"{found} are not one for each of {shape[0]} rows")
     for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if len(columns) != len(values):
-            raise _corrupt("LIL", f"row {row} has {len(columns)} columns and {len(values)} values")
+            raise _corrupt_error("LIL", f"row {row} has {len(columns)} columns and {len(values)} values")
     columns, values = (np.array(list(chain.from_iterable(lists))) for lists in (X.rows, X.data))
     if not columns.size:
         return _empty(shape)
@@ -151,57 +154,60 @@ _READERS = {
 }
 
 
-def _compressed(
+def _check_compressed(
     X: Any, kind: str, major: str, minor: str, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return indices and indptr, checked, and whether the indices rise strictly within each row.
+    """Return indices and indptr, checked, and whether the indices are strictly increasing within each row.
 
-    `shape` counts what indptr and indices are about: rows and columns for CSR (`major` and `minor`), columns and rows
-    for CSC.
+    `shape` is (rows, columns) for CSR and (columns, rows) for CSC; `major` and `minor` name its two parts in messages.
     """
     n, limit = shape
-    indptr, indices = _integers(X.indptr, "indptr", kind), _integers(X.indices, "indices", kind)
+    indptr, indices = _to_integers(X.indptr, "indptr", kind), _to_integers(X.indices, "indices", kind)
     if len(indptr) != n + 1:
-        raise _corrupt(kind, f"indptr has length {len(indptr)}, and {n} {major}s need {n + 1}")
+        raise _corrupt_error(kind, f"indptr has length {len(indptr)}, and {n} {major}s need {n + 1}")
     if indptr[0] != 0:
-        raise _corrupt(kind, f"{major} 0 begins at position {indptr[0]} (indptr[0]), not at 0")
-    if (fall := int(csr_checks.first_fall(indptr))) < n:
-        raise _corrupt(
-            kind, f"{major} {fall} begins at position {indptr[fall]} and ends at {indptr[fall + 1]} (indptr)"
+        raise _corrupt_error(kind, f"{major} 0 begins at position {indptr[0]} (indptr[0]), not at 0")
+    if (row := int(csr_checks.first_decrease(indptr))) < n:
+        raise _corrupt_error(
+            kind, f"{major} {row} begins at position {indptr[row]} and ends at {indptr[row + 1]} (indptr)"
         )
     if indptr[-1] > len(indices):
         row = int(np.searchsorted(indptr, len(indices), "right")) - 1
-        raise _corrupt(kind, f"{major} {row} ends at position {indptr[row + 1]} of {len(indices)} indices")
-    indices, indptr = _alike(indices, indptr)
-    known, rises = csr_checks.survey(_unsigned(indices), indptr, np.uint64(min(limit, _largest(indices) + 1)))
-    if known < n:
-        start = int(indptr[known])
-        some = indices[start : indptr[-1]]
-        at = start + int(np.argmax((some < 0) | (some >= limit)))
-        row = int(np.searchsorted(indptr, at, "right")) - 1
-        where = f"{major} {row} has {minor} index {np.asarray(X.indices)[at]} at position {at} of indices"
-        raise _corrupt(kind, f"{where}, and there are {limit} {minor}s, from 0")
-    return indices, indptr, bool(rises)
+        raise _corrupt_error(kind, f"{major} {row} ends at position {indptr[row + 1]} of {len(indices)} indices")
+    indices, indptr = _to_common_dtype(indices, indptr)
+    bound = np.uint64(min(limit, _largest(indices) + 1))
+    n_checked, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, bound)
+    if n_checked < n:
+        start = int(indptr[n_checked])
+        rest = indices[start : indptr[-1]]
+        position = start + int(np.argmax((rest < 0) | (rest >= limit)))
+        row = int(np.searchsorted(indptr, position, "right")) - 1
+        found = np.asarray(X.indices)[position]
+        where = f"{major} {row} has {minor} index {found} at position {position} of indices"
+        raise _corrupt_error(kind, f"{where}, and there are {limit} {minor}s, from 0")
+    return indices, indptr, bool(is_sorted)
 
 
 def _of_entries(row: Any, column: Any, values: Any, shape: tuple[int, int], kind: str) -> CheckedCsr:
-    """CSR of single entries, each with its row and column."""
-    row, column = _integers(row, "row", kind), _integers(column, "column", kind)
-    values = _values(values, 1, 0, kind)
+    """Build CSR of single entries, each with its row and column."""
+    row, column = _to_integers(row, "row", kind), _to_integers(column, "column", kind)
+    values = _to_values(values, 1, 0, kind)
     if not len(row) == len(column) == len(values):
-        raise _corrupt(kind, f"it has {len(row)} row indices, {len(column)} column indices and {len(values)} values")
+        raise _corrupt_error(
+            kind, f"it has {len(row)} row indices, {len(column)} column indices and {len(values)} values"
+        )
     for name, indices, limit in (("row", row, shape[0]), ("column", column, shape[1])):
         if indices.size and not (indices.min() >= 0 and indices.max() < limit):
             at = int(np.argmax((indices < 0) | (indices >= limit)))
             where = f"the entry at position {at} has row index {row[at]} and column index {column[at]}"
-            raise _corrupt(kind, f"{where}, and there are {limit} {name}s, from 0")
-    index = np.int32 if max(len(row), *shape) <= _LARGEST else np.int64
+            raise _corrupt_error(kind, f"{where}, and there are {limit} {name}s, from 0")
+    index = np.int32 if max(len(row), *shape) <= _MAX_INT32 else np.int64
     indptr, indices, data = np.zeros(shape[0] + 1, index), np.empty(len(row), index), np.empty_like(values)
     csr_checks.sort_by_row(
         row.astype(index, copy=False), column.astype(index, copy=False), values, indptr, indices, data
     )
-    _, rises = csr_checks.survey(_unsigned(indices), indptr, np.uint64(shape[1]))
-    return CheckedCsr(data, indices, indptr, shape, bool(rises))
+    _, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, np.uint64(shape[1]))
+    return CheckedCsr(data, indices, indptr, shape, bool(is_sorted))
 
 
 def _empty(shape: tuple[int, int]) -> CheckedCsr:
@@ -209,19 +215,20 @@ def _empty(shape: tuple[int, int]) -> CheckedCsr:
     return CheckedCsr(np.empty(0), none, np.zeros(shape[0] + 1, np.int32), shape, True)
 
 
-def _integers(values: Any, name: str, kind: str) -> np.ndarray:
-    """Indices as int32 or int64 in the byte order of this machine, contiguous."""
+def _to_integers(values: Any, name: str, kind: str) -> np.ndarray:
+    """Return indices as contiguous int32 or int64 in the byte order of this machine."""
     values = np.asarray(values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise _corrupt(
+        raise _corrupt_error(
             kind, f"{name} is not a 1-D array of integers, but has shape {values.shape}, dtype {values.dtype}"
         )
     native = np.int32 if values.dtype.newbyteorder("=") == np.int32 else np.int64
-    return writable(np.ascontiguousarray(values, native))
+    return as_writable(np.ascontiguousarray(values, native))
 
 
-def _alike(indices: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both of one type, as kernels are compiled for each pair of types; the shorter one is changed if it can be."""
+def _to_common_dtype(indices: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return both in one dtype, as loops are compiled for each pair of dtypes; indptr is converted if its values
+    fit."""
     if indices.dtype == indptr.dtype:
         return indices, indptr
     if indptr[-1] <= _largest(indices):
@@ -237,21 +244,21 @@ def _largest(indices: np.ndarray) -> int:
     return int(np.iinfo(indices.dtype).max)
 
 
-def _values(values: Any, ndim: int, size: int, kind: str) -> np.ndarray:
-    """Data as floats of this machine, contiguous, and at least so many entries of them."""
+def _to_values(values: Any, ndim: int, size: int, kind: str) -> np.ndarray:
+    """Return data as contiguous floats; raise a DataError if it has fewer than `size` entries."""
     values = np.asarray(values)
     if values.ndim != ndim or len(values) < size:
         expected = f"{ndim}-D and of length {size} or more"
-        raise _corrupt(kind, f"data should be {expected} by its indices, but has shape {values.shape}")
-    return writable(np.ascontiguousarray(as_floats(values)))
+        raise _corrupt_error(kind, f"data should be {expected} by its indices, but has shape {values.shape}")
+    return as_writable(np.ascontiguousarray(as_floats(values)))
 
 
-def _shape(X: Any) -> tuple[int, int]:
+def _check_shape(X: Any) -> tuple[int, int]:
     shape = tuple(X.shape)
     if len(shape) != 2 or not all(isinstance(size, (int, np.integer)) and size >= 0 for size in shape):
-        raise _corrupt(X.format.upper(), f"its shape is {shape}")
+        raise _corrupt_error(X.format.upper(), f"its shape is {shape}")
     return int(shape[0]), int(shape[1])
 
 
-def _corrupt(kind: str, found: str) -> DataError:
+def _corrupt_error(kind: str, found: str) -> DataError:
     return DataError(f"Input X is a corrupt {kind} matrix: {found}. Build it again from sound arrays.")

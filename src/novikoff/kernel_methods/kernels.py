@@ -1,14 +1,14 @@
-"""Potential functions: K(x, z) for whole blocks of rows.
+"""Kernels K(x, z), evaluated for blocks of rows.
 
     linear      <x, z>
     poly        (gamma <x, z> + coef0)^degree
     rbf         exp(-gamma |x - z|^2)
     laplacian   exp(-gamma sum |x_j - z_j|)
-    sigmoid     tanh(gamma <x, z> + coef0)         not positive definite: nothing is proved for it
-    hamming     exp(-gamma * columns in which x and z differ), for categories written as numbers
+    sigmoid     tanh(gamma <x, z> + coef0)         not positive definite: no theorem applies to it
+    hamming     exp(-gamma * number of columns in which x and z differ), for categories encoded as numbers
 
-and one's own: a function of two blocks of rows that returns their kernel matrix, or of two rows, or of two objects of
-any kind. `fit_intercept` adds 1 to any of them: a constant coordinate in feature space.
+A custom kernel is a function of two blocks of rows that returns their kernel matrix, of two rows, or of two objects of
+any kind. `fit_intercept` adds 1 to any kernel: a constant coordinate in feature space.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from novikoff.errors import DataError, RuleError
 from novikoff.kernel_methods.points import Points
 from novikoff.kernel_methods.products import powers_of_dots
 
-__all__ = ["NAMES", "Potential", "UsersPotential", "resolve"]
+__all__ = ["NAMES", "CustomKernel", "Kernel", "resolve"]
 
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "hamming", "precomputed")
 
@@ -35,14 +35,14 @@ _NO_GAMMA = ("linear", "precomputed")
 
 
 @dataclass(frozen=True)
-class Potential:
-    """A potential function by name.
+class Kernel:
+    """A kernel by name.
 
     Parameters
     ----------
     name : str
     degree : float
-        Of "poly"; a whole number, or no power of a negative number is defined.
+        Of "poly"; an integer, unless gamma <x, z> + coef0 is never negative.
     gamma, coef0 : float
     constant : float
         Added to every value: 1 gives feature space a constant coordinate.
@@ -51,9 +51,9 @@ class Potential:
     --------
     >>> import numpy as np
     >>> from novikoff import Rows
-    >>> from novikoff.kernel_methods import Points, Potential
+    >>> from novikoff.kernel_methods import Kernel, Points
     >>> x, z = Points.of(Rows.of([[3.0, 4.0]])), Points.of(Rows.of([[1.0, 0.0], [0.0, 2.0]]))
-    >>> Potential("poly", degree=2, coef0=1.0).block(x, z)
+    >>> Kernel("poly", degree=2, coef0=1.0).block(x, z)
     array([[16., 81.]])
     """
 
@@ -79,7 +79,7 @@ class Potential:
 
     @property
     def polynomial(self) -> tuple[int, float, float, float] | None:
-        """degree, gamma, coef0 and constant, if K is a polynomial of <x, z>: then its values are rational numbers."""
+        """degree, gamma, coef0 and constant, if K is a polynomial of <x, z>, whose values are rational numbers."""
         if self.name == "linear":
             return 1, 1.0, 0.0, self.constant
         if self.name == "poly" and float(self.degree).is_integer():
@@ -88,26 +88,26 @@ class Potential:
 
     @property
     def is_positive(self) -> bool:
-        """Whether K is an inner product of some feature space, so that the theorems speak of it."""
+        """Whether K is an inner product of some feature space, so that the theorems apply."""
         if self.name == "poly":
             return min(self.gamma, self.coef0, self.degree) >= 0.0 and float(self.degree).is_integer()
         return self.name != "sigmoid"
 
     def block(self, A: Points, B: Points) -> np.ndarray:
-        """K of every row of A with every row of B, (rows of A, rows of B)."""
-        with np.errstate(over="ignore", invalid="ignore"):  # the learner says which row it was
+        """Return K(x, z) for every row x of A and z of B, as a matrix of shape (len(A), len(B))."""
+        with np.errstate(over="ignore", invalid="ignore"):  # the learner reports the row
             found = self._block(A, B)
         if self.constant:
             found += self.constant
         return found
 
     def gram(self, points: Points, at: np.ndarray) -> np.ndarray:
-        """K of rows with one another; `at` is where they are in the training set."""
+        """Return K of rows with one another; `at` are their indices in the training set."""
         if points.is_kernel:
             return points.data[:, at] + self.constant
         found = self.block(points, points)
         if self.name in ("rbf", "laplacian", "hamming"):
-            np.fill_diagonal(found, 1.0 + self.constant)  # rounding must not put a row apart from itself
+            np.fill_diagonal(found, 1.0 + self.constant)  # exactly: rounding must not separate a row from itself
         return found
 
     def _block(self, A: Points, B: Points) -> np.ndarray:
@@ -115,7 +115,7 @@ class Potential:
             return np.array(B.data[:, A.data[:, 0]].T, np.float64, order="C")
         if self.name in ("laplacian", "hamming"):
             return self._of_distance(
-                _compared(kernel_matrix.manhattan if self.name == "laplacian" else kernel_matrix.differing, A, B)
+                _distances(kernel_matrix.manhattan if self.name == "laplacian" else kernel_matrix.hamming, A, B)
             )
         if self.name == "poly" and float(self.degree).is_integer() and self.degree >= 1:
             return powers_of_dots(A, B, self.gamma, self.coef0, int(self.degree))
@@ -134,16 +134,16 @@ class Potential:
 
 
 @dataclass(frozen=True)
-class UsersPotential:
-    """A potential function that is the user's: of two blocks of rows, of two rows, or of two objects.
+class CustomKernel:
+    """A kernel that is a user's function: of two blocks of rows, of two rows, or of two objects.
 
-    Which of them is found out by trying it on two rows and three: a function of blocks answers with an array of shape
-    (2, 3). A function of two rows is compiled if it can be.
+    Which of them is found out by calling it with two rows and three: a function of blocks returns an array of shape
+    (2, 3). A function of two rows is compiled if numba can compile it.
     """
 
     function: Callable[[Any, Any], Any]
     constant: float = 0.0
-    is_positive: bool = True  # nobody can tell; its user answers for it
+    is_positive: bool = True  # cannot be checked: an assumption about the user's function
     polynomial: None = None
     _compiled: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -151,25 +151,25 @@ class UsersPotential:
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
     def block(self, A: Points, B: Points) -> np.ndarray:
-        """K of every row of A with every row of B, (rows of A, rows of B)."""
-        A, B = A.doubled(), B.doubled()
+        """Return K(x, z) for every row x of A and z of B, as a matrix of shape (len(A), len(B))."""
+        A, B = A.as_float64(), B.as_float64()
         if "takes_blocks" not in self._compiled:
             self._compiled["takes_blocks"] = self._takes_blocks(A, B)
         if self._compiled["takes_blocks"]:
-            return self._called(A, B) + self.constant
+            return self._call_with_blocks(A, B) + self.constant
         if A.kind == "objects":
-            return self._looped(A.data, B.data) + self.constant
-        return self._paired(A.like("dense").data, B.like("dense").data) + self.constant
+            return self._loop_over_pairs(A.data, B.data) + self.constant
+        return self._call_with_pairs(A.as_kind("dense").data, B.as_kind("dense").data) + self.constant
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UsersPotential, (self.function, self.constant)  # what is compiled stays in this process
+        return CustomKernel, (self.function, self.constant)  # compiled code stays in this process
 
     def gram(self, points: Points, at: np.ndarray) -> np.ndarray:
-        """K of rows with one another."""
+        """Return K of rows with one another; raise a DataError if it is not symmetric."""
         found = self.block(points, points)
-        apart = np.abs(found - found.T)
-        if apart.max(initial=0.0) > 1e-8 * max(1.0, np.abs(found).max(initial=0.0)):
-            i, j = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        asymmetry = np.abs(found - found.T)
+        if asymmetry.max(initial=0.0) > 1e-8 * max(1.0, np.abs(found).max(initial=0.0)):
+            i, j = np.unravel_index(int(np.argmax(asymmetry)), asymmetry.shape)
             raise DataError(
                 f"The kernel {self.function!r} is not symmetric: K(x, z) = {found[i, j]} and K(z, x) = "
                 f"{found[j, i]} for rows {at[i]} and {at[j]}."
@@ -180,10 +180,10 @@ class UsersPotential:
         two, three = np.zeros(2, np.int64), np.zeros(3, np.int64)
         try:
             return np.shape(self.function(A.data[two], B.data[three])) == (2, 3)
-        except Exception:  # whatever a function of two rows makes of two blocks
+        except Exception:  # any error that a function of two rows raises for two blocks
             return False
 
-    def _called(self, A: Points, B: Points) -> np.ndarray:
+    def _call_with_blocks(self, A: Points, B: Points) -> np.ndarray:
         found = np.array(self.function(A.data, B.data), np.float64)
         if found.shape != (len(A), len(B)):
             raise RuleError(
@@ -192,22 +192,22 @@ class UsersPotential:
             )
         return found
 
-    def _paired(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    def _call_with_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         if "pairs" not in self._compiled:
             self._compiled["pairs"] = self._try_to_compile(A)
         if self._compiled["pairs"] is None:
-            return self._looped(A, B)
+            return self._loop_over_pairs(A, B)
         found = np.empty((len(A), len(B)))
         self._compiled["pairs"](A, B, found)
         return found
 
     def _try_to_compile(self, A: np.ndarray) -> Callable[..., None] | None:
         try:
-            return _of_users.find([self.function], lambda: _pairs_for(self.function, A))
-        except Exception:  # numba has many ways to say that it does not know something; Python knows
+            return _compiled_pairs.find([self.function], lambda: _pairs_for(self.function, A))
+        except Exception:  # numba raises many types of errors for what it cannot compile; then Python runs it
             return None
 
-    def _looped(self, A: Any, B: Any) -> np.ndarray:
+    def _loop_over_pairs(self, A: Any, B: Any) -> np.ndarray:
         found = np.empty((len(A), len(B)))
         for i, x in enumerate(A):
             for j, z in enumerate(B):
@@ -215,11 +215,11 @@ class UsersPotential:
         return found
 
 
-_of_users: Compilations[Callable[..., None]] = Compilations()
+_compiled_pairs: Compilations[Callable[..., None]] = Compilations()
 
 
 def _pairs_for(function: Callable[[Any, Any], Any], A: np.ndarray) -> Callable[..., None]:
-    """The loop over pairs of rows with a user's function in it, compiled and tried on such a row."""
+    """Return the loop over pairs of rows compiled with a user's function, after a call with one row."""
     pairs = rebuild(kernel_matrix.pairs, pair=function)
     pairs(A[:1], A[:1], np.empty((1, 1)))
     return pairs
@@ -227,11 +227,11 @@ def _pairs_for(function: Callable[[Any, Any], Any], A: np.ndarray) -> Callable[.
 
 def resolve(
     kernel: Any, *, degree: float, gamma: float | None, coef0: float, fit_intercept: bool, n_features: int | None
-) -> Potential | UsersPotential:
-    """The potential function of this name and these parameters, for rows of so many columns; a function is its own."""
+) -> Kernel | CustomKernel:
+    """Return the kernel of this name and these parameters, for rows of n_features columns; or a custom kernel."""
     constant = 1.0 if fit_intercept else 0.0
     if callable(kernel):
-        return UsersPotential(kernel, constant)
+        return CustomKernel(kernel, constant)
     if kernel not in NAMES:
         raise RuleError(f"Unknown kernel {kernel!r}. The names are {', '.join(map(repr, NAMES))}.")
     if gamma is None and kernel not in _NO_GAMMA and n_features is None:
@@ -240,7 +240,7 @@ def resolve(
             "would change with every new name."
         )
     scale = 1.0 / max(1, n_features or 1) if gamma is None else float(gamma)
-    return Potential(kernel, degree, 1.0 if kernel in _NO_GAMMA else scale, float(coef0), constant)
+    return Kernel(kernel, degree, 1.0 if kernel in _NO_GAMMA else scale, float(coef0), constant)
 
 
 def _squared_norms(points: Points) -> np.ndarray:
@@ -251,23 +251,23 @@ def _squared_norms(points: Points) -> np.ndarray:
 
 
 def _squared_distances(dots: np.ndarray, A: Points, B: Points) -> np.ndarray:
-    """|x - z|^2 = |x|^2 - 2<x, z> + |z|^2, in the array of the products."""
+    """Return |x - z|^2 = |x|^2 - 2<x, z> + |z|^2, in the array of the products."""
     dots *= -2.0
     dots += _squared_norms(A)[:, None]
     dots += _squared_norms(B)
     return np.maximum(dots, 0.0, out=dots)
 
 
-def _compared(measure: Callable[..., None], A: Points, B: Points) -> np.ndarray:
-    """A distance of every row with every row, column by column."""
-    a, b = _filled(A, B), _filled(B, A)
+def _distances(measure: Callable[..., None], A: Points, B: Points) -> np.ndarray:
+    """Return the distance of every row of A to every row of B, by a compiled measure."""
+    a, b = _as_dense(A, B), _as_dense(B, A)
     found = np.empty((len(a), len(b)))
     measure(a, b, found)
     return found
 
 
-def _filled(points: Points, other: Points) -> np.ndarray:
-    """As a dense array of doubles, as wide as the other."""
+def _as_dense(points: Points, other: Points) -> np.ndarray:
+    """Return points as a dense array of doubles, as wide as the other."""
     if not sp.issparse(points.data):
         return np.ascontiguousarray(points.data, np.float64)
     wide = max(points.data.shape[1], other.data.shape[1])

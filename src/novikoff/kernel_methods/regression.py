@@ -1,7 +1,8 @@
-"""Regression by potential functions: f <- f + step * (y - f(x)) K(x, .) after every example.
+"""Kernel regression: f <- f + step * (y - f(x)) K(x, .) after every example.
 
-In feature space this is the rule of Widrow and Hoff, and its account is of losses instead of mistakes. With residuals
-r_t = y_t - f_t(x_t), each met before its update, and those of any function u of that space, r_t(u) = y_t - u(x_t),
+This is the method of potential functions of Aizerman, Braverman & Rozonoer (1964); in feature space it is the rule of
+Widrow and Hoff. Its ledger is of losses instead of mistakes. With residuals r_t = y_t - f_t(x_t), each computed before
+its update, and those of any function u of that space, r_t(u) = y_t - u(x_t),
 
     |f - u|^2  changes by  step * (2 r r(u) - 2 r^2) + step^2 r^2 K(x, x)
 
@@ -22,16 +23,18 @@ import numpy as np
 from novikoff._compiled.loops import dual
 from novikoff._compiled.loops.additive import EXAMPLES, SQUARED_NORM, SQUARED_RADIUS, UPDATES
 from novikoff.errors import DataError
-from novikoff.formatting.summary import Readable
-from novikoff.kernel_methods.dual import DualLearner, DualState
+from novikoff.formatting.summary import SummaryMixin
+from novikoff.kernel_methods.dual import DualLearner
+from novikoff.kernel_methods.dual_state import DualState
 from novikoff.kernel_methods.points import Points
+from novikoff.perceptron.orders import draw_order
 
 __all__ = ["LossLedger", "ResidualLearner", "regress"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LossLedger(Readable):
-    """The account of a regression, and what the theorem says of it.
+class LossLedger(SummaryMixin):
+    """The losses along a regression, and the bound that follows by theorem.
 
     Attributes
     ----------
@@ -39,7 +42,7 @@ class LossLedger(Readable):
     squared_loss : float
         The sum of (y - f(x))^2, each before its update (progressive validation).
     radius : float
-        R, the root of the largest K(x, x) met.
+        R, the square root of the largest K(x, x) so far.
     norm : float
         |f| in feature space, after the last update.
     step : float
@@ -69,8 +72,10 @@ class LossLedger(Readable):
         return self.squared_loss / self.examples if self.examples else float("nan")
 
     def loss_bound(self, norm: float, squared_loss: float) -> float | None:
-        """The most squared loss there can have been, if some function of this norm has so much of it on the same
-        sequence; None where nothing is proved, as for a kernel that is no inner product."""
+        """Return a bound on the squared loss, given a function of this norm and its squared loss on the same sequence.
+
+        None where nothing is proved, as for a kernel that is no inner product.
+        """
         c = 1.0 - self.step * self.radius**2 / 2.0
         if not self.is_bounded or c <= 0.0:
             return None
@@ -88,11 +93,11 @@ class LossLedger(Readable):
 
 @dataclass(frozen=True)
 class ResidualLearner(DualLearner):
-    """A dual learner of numbers: `update` takes targets in the place of classes."""
+    """A dual learner for regression: `update` takes target numbers instead of class codes."""
 
     step: float = 0.5
 
-    def _walk(self, direct: bool, gram: np.ndarray, codes: np.ndarray, *others: np.ndarray) -> int:
+    def _run_block(self, direct: bool, gram: np.ndarray, codes: np.ndarray, *others: np.ndarray) -> int:
         largest = float(gram.diagonal().max())
         if self.step * largest >= 2.0:
             raise DataError(
@@ -100,10 +105,10 @@ class ResidualLearner(DualLearner):
                 f"farther from its target. Choose a step below {2.0 / largest:.3g}, or scale the rows or "
                 "gamma down."
             )
-        return dual.residual_walk(gram, codes, self.step, *others)
+        return dual.learn_regression(gram, codes, self.step, *others)
 
-    def account(self, state: DualState) -> LossLedger:
-        """The account of how this state came to be."""
+    def loss_ledger(self, state: DualState) -> LossLedger:
+        """Return the ledger of a state."""
         counts, measures = state.counts.tolist(), state.measures
         return LossLedger(
             examples=counts[EXAMPLES],
@@ -113,7 +118,7 @@ class ResidualLearner(DualLearner):
             radius=float(np.sqrt(max(0.0, measures[SQUARED_RADIUS]))),
             norm=float(np.sqrt(max(0.0, measures[SQUARED_NORM]))),
             step=self.step,
-            is_bounded=self.potential.is_positive,
+            is_bounded=self.kernel.is_positive,
         )
 
 
@@ -128,22 +133,17 @@ def regress(
     tol: float,
     rng: np.random.Generator,
 ) -> int:
-    """Pass after pass, until one loses no more than `tol` per row or `max_iter` passes are over; return how many."""
-    standing = learner.stand(state, len(points))
+    """Make passes until one loses no more than `tol` per row or `max_iter` are over; return how many there were."""
+    row_scores = learner.start_scores(state, len(points))
     n = len(points)
     left = max(1, round(max_iter * n))
     for _ in range(math.ceil(max_iter)):
-        visits = _order_of_pass(order, n, rng)[:left]
+        visits = draw_order(order, n, rng)
+        visits = np.arange(n)[:left] if visits is None else visits[:left]
         left -= len(visits)
         before = float(state.measures[dual.LOSS])
-        learner.update(state, points, y, visits, standing)
+        learner.update(state, points, y, visits, row_scores)
         state.passes += 1
         if state.measures[dual.LOSS] - before <= tol * len(visits) or not left:
             break
     return state.passes
-
-
-def _order_of_pass(order: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    if order == "shuffled":
-        return rng.permutation(n)
-    return rng.integers(0, n, size=n) if order == "random" else np.arange(n)

@@ -1,4 +1,4 @@
-"""The container: one safetensors file, written whole, and read only if it is whole."""
+"""The file format: safetensors with a checksum, written and read whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from safetensors.numpy import save as serialize
 
 from novikoff.errors import ModelFileError
 from novikoff.model_files.section import Section
-from novikoff.system.atomic_files import write_whole
+from novikoff.system.atomic_files import write_atomic
 
 __all__ = ["SCHEMA", "pack", "read", "unpack", "write"]
 
 SCHEMA = 1
 
-# The types a model file needs. Booleans are facts: as tensors they may hold bytes that are neither.
+# Booleans are facts: the bytes of a boolean tensor could be neither 0 nor 1.
 _DTYPES = {
     "F64": "f8",
     "F32": "f4",
@@ -39,20 +39,20 @@ _DTYPES = {
 
 
 def write(path: str | os.PathLike[str], kind: str, root: Section, load: Callable[[Section], object]) -> None:
-    """Write a model file, after its content has been loaded, which raises an error if that is no sound model.
+    """Write a model file, after loading its content from memory: this raises an error if it is not a valid model.
 
-    Killed at any instant, the old or the new file is there whole; see `novikoff.system.atomic_files` for what happens
-    to links, permissions and temporary files.
+    If the process is killed, either the old or the new file is complete; see `novikoff.system.atomic_files` for links,
+    permissions and temporary files.
 
     Parameters
     ----------
     path : str or path
     kind : str
-        Of the model.
+        The kind of the model.
     root : Section
-        What the file is to hold.
-    load : function of the root section of a file
-        What `novikoff.load` makes the model with.
+        The content.
+    load : function of a root section
+        Builds the model as `novikoff.load` would.
     """
     try:
         content = pack(kind, root)
@@ -60,16 +60,16 @@ def write(path: str | os.PathLike[str], kind: str, root: Section, load: Callable
         root.fail(f"it holds what no file can keep ({error})", error)
     load(replace(unpack(content, os.fspath(path))[1], complaint=root.complaint))
     try:
-        write_whole(Path(path), content)
+        write_atomic(Path(path), content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"{os.fspath(path)} cannot be written: {reason}.") from error
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, Section]:
-    """The kind of a model file and its root section.
+    """Return the kind of a model file and its root section.
 
-    Anything but a whole file of a schema this version knows is a ModelFileError that says in one sentence why.
+    A file that is not complete, or of a schema that this version does not know, is a ModelFileError that says why.
     """
     try:
         content = Path(path).read_bytes()
@@ -79,7 +79,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, Section]:
 
 
 def pack(kind: str, root: Section) -> bytes:
-    """The bytes of a model file.
+    """Return the bytes of a model file.
 
     >>> from novikoff.model_files.container import pack, unpack
     >>> from novikoff.model_files import Section
@@ -88,20 +88,20 @@ def pack(kind: str, root: Section) -> bytes:
     ('perceptron', {'answer': 42})
     """
     tensors = dict(sorted(root.tensors.items()))
-    about = {"schema": SCHEMA, "kind": kind, "facts": root.facts}
-    about["checksum"] = _checksum(about, tensors)
-    # One entry, because safetensors writes several in an order of its own that changes from run to run.
-    return serialize(tensors, {"novikoff": _as_json(about)})
+    metadata = {"schema": SCHEMA, "kind": kind, "facts": root.facts}
+    metadata["checksum"] = _checksum(metadata, tensors)
+    # A single entry, because safetensors writes several in an order that changes from run to run.
+    return serialize(tensors, {"novikoff": _as_json(metadata)})
 
 
 def unpack(content: bytes, source: str) -> tuple[str, Section]:
-    """The kind and the root section of the bytes of a model file; `source` is what errors call it."""
+    """Return the kind and the root section of a model file given as bytes; errors call it `source`."""
     try:
         flat = deserialize(content)  # type: ignore[no-untyped-call]
     except SafetensorError as error:
-        _refuse(content, source, error)
-    about = _about(content, source)
-    schema, kind, facts = (about.get(name) for name in ("schema", "kind", "facts"))
+        _raise_not_safetensors(content, source, error)
+    metadata = _read_metadata(content, source)
+    schema, kind, facts = (metadata.get(name) for name in ("schema", "kind", "facts"))
     if type(schema) is int and schema > SCHEMA:
         raise ModelFileError(
             f"{source} was written by a newer novikoff: its schema is {schema}, this version reads "
@@ -109,41 +109,41 @@ def unpack(content: bytes, source: str) -> tuple[str, Section]:
         )
     if schema != SCHEMA or type(kind) is not str or type(facts) is not dict:
         raise ModelFileError(f"{source} is damaged: its metadata does not describe a model.")
-    tensors = _arrays(flat, source)
-    if about.pop("checksum", None) != _checksum(about, tensors):
+    tensors = _to_arrays(flat, source)
+    if metadata.pop("checksum", None) != _checksum(metadata, tensors):
         raise ModelFileError(f"{source} is damaged: its checksum does not match its content.")
-    return kind, Section(f"{source} holds no sound model", facts, tensors)
+    return kind, Section(f"{source} holds no valid model", facts, tensors)
 
 
-def _arrays(flat: list[tuple[str, dict[str, Any]]], source: str) -> dict[str, np.ndarray]:
-    """Arrays that can be written to, in memory of their own, as learning goes on from them."""
+def _to_arrays(flat: list[tuple[str, dict[str, Any]]], source: str) -> dict[str, np.ndarray]:
+    """Return the tensors as aligned arrays that can be written to, because learning continues in them."""
     found = {}
     for name, view in sorted(flat, key=lambda item: item[0]):
         if view["dtype"] not in _DTYPES:
-            raise ModelFileError(f"{source} holds no sound model: the tensor {name!r} has type {view['dtype']}.")
+            raise ModelFileError(f"{source} holds no valid model: the tensor {name!r} has type {view['dtype']}.")
         try:
             array = np.frombuffer(view["data"], f"<{_DTYPES[view['dtype']]}").reshape(view["shape"])
-        except (ValueError, OverflowError) as error:  # more axes or longer ones than numpy knows
+        except (ValueError, OverflowError) as error:  # more or longer axes than numpy supports
             raise ModelFileError(f"{source} is damaged: the tensor {name!r} has an impossible shape.") from error
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
         found[name] = np.require(native, requirements=("A", "W"))
     return found
 
 
-def _about(content: bytes, source: str) -> dict[str, Any]:
-    """Our entry in the header, which safetensors has found sound."""
+def _read_metadata(content: bytes, source: str) -> dict[str, Any]:
+    """Return the entry "novikoff" of the header, which safetensors has already parsed without an error."""
     length = int.from_bytes(content[:8], "little")
     try:
         entry = json.loads(content[8 : 8 + length]).get("__metadata__", {}).get("novikoff")
-        about = None if entry is None else json.loads(entry, parse_constant=_no_constant)
+        metadata = None if entry is None else json.loads(entry, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"{source} is damaged: its metadata cannot be read.") from error
-    if type(about) is not dict:
+    if type(metadata) is not dict:
         raise ModelFileError(f"{source} is a safetensors file, but not one that novikoff has written.")
-    return about
+    return metadata
 
 
-def _refuse(content: bytes, source: str, error: Exception) -> NoReturn:
+def _raise_not_safetensors(content: bytes, source: str, error: Exception) -> NoReturn:
     if not content:
         reason = "is empty"
     elif content[8:9] == b"{" or len(content) <= 8:
@@ -153,13 +153,13 @@ def _refuse(content: bytes, source: str, error: Exception) -> NoReturn:
     raise ModelFileError(f"{source} {reason} ({error}).") from error
 
 
-def _checksum(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> str:
-    """Of everything in the file but the checksum itself; tensors in the order of their names."""
-    digest = hashlib.blake2b(_as_json(about).encode(), digest_size=32)
+def _checksum(metadata: dict[str, Any], tensors: dict[str, np.ndarray]) -> str:
+    """Return a digest of everything in the file but the checksum itself; tensors are sorted by name."""
+    digest = hashlib.blake2b(_as_json(metadata).encode(), digest_size=32)
     for name, array in tensors.items():
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         digest.update(_as_json([name, little.dtype.str, little.shape]).encode())
-        digest.update(little.reshape(-1).view(np.uint8).data)  # the memory itself, in C order, not a copy
+        digest.update(little.reshape(-1).view(np.uint8).data)  # a view in C order, not a copy
     return digest.hexdigest()
 
 
@@ -167,5 +167,5 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")

@@ -1,4 +1,4 @@
-"""nk.load: whatever a model file holds. The registry of kinds says who makes a learner of it."""
+"""nk.load, and the registry of the kinds of model files: which function builds each learner."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Kind(NamedTuple):
 
     Attributes
     ----------
-    home, loader : str
-        A module, and its function of (path, kind, root section, code) that makes the learner. Modules are imported
-        when they are needed: most files need one of them.
+    module, loader : str
+        A module, and its function of (path, kind, root section, code) that builds the learner. Only the module of the
+        kind at hand is imported.
     code : str, optional
-        The parameter of `load` by which a user passes what the file cannot hold: a function.
+        The parameter of `load` by which a user passes a function, which the file cannot hold.
     """
 
-    home: str
+    module: str
     loader: str
     code: str | None = None
 
@@ -66,18 +66,18 @@ def load(
 ) -> AnyLearner:
     """Read a learner that `save` or `novikoff learn` has written.
 
-    It is equal to the one that was saved, and goes on learning as that would have, to the last bit. Nothing in the file
-    is executed. A file that is not whole and sound is a `ModelFileError`.
+    It equals the one that was saved, and continues to learn as that would have, to the last bit. Nothing in the file is
+    executed. A file that is damaged or not valid is a `ModelFileError`.
 
     Parameters
     ----------
     path : str or path
     rule : callable, optional
-        The rule it was trained by, if that is a function of one's own: a file holds no code.
+        The rule it was trained with, if that is a user's function: a file holds no code.
     kernel : callable, optional
         The kernel, likewise.
     attributes : dict of functions, optional
-        The attributes of one's own that a tagger was trained with, likewise.
+        The user's attributes that a tagger was trained with, likewise.
     loss : losses.Custom, optional
         The loss, likewise.
 
@@ -101,11 +101,11 @@ def load(
         raise ModelFileError(
             f"{os.fspath(path)} holds a learner of kind {kind!r}, which this version of novikoff cannot make."
         )
-    home, loader, code = KINDS[kind]
+    module, loader, code = KINDS[kind]
     given = {"rule": rule, "kernel": kernel, "attributes": attributes, "loss": loss}
     for name, value in given.items():
         if value is not None and name != code:
             raise ModelFileError(
                 f"{os.fspath(path)} holds a {kind} model, which needs no {name}=; that is only for {_NEEDED_BY[name]}."
             )
-    return getattr(import_module(home), loader)(path, kind, root, given.get(code or ""))
+    return getattr(import_module(module), loader)(path, kind, root, given.get(code or ""))

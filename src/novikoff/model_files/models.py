@@ -1,4 +1,4 @@
-"""A model in a file: the learner, its state, and the user's labels and names around them."""
+"""Models of perceptrons in model files: learner, state, labels and feature names."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from novikoff.errors import NovikoffError
 from novikoff.hypotheses import Hypothesis
 from novikoff.inputs.labels import Labels
 from novikoff.model_files.section import Section
-from novikoff.model_files.states import put_state, take_state
-from novikoff.model_files.values import as_array, put_dtype, put_values, take_dtype, take_values
-from novikoff.model_files.weights import put_weights, take_weights
+from novikoff.model_files.states import read_state, write_state
+from novikoff.model_files.values import read_dtype, read_values, to_array, write_dtype, write_values
+from novikoff.model_files.weights import read_weights, write_weights
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.model import Model
 
-__all__ = ["put_labels", "put_model", "put_rule", "take_labels", "take_model", "take_rule"]
+__all__ = ["read_labels", "read_model", "read_rule", "write_labels", "write_model", "write_rule"]
 
 _RULES: dict[str, Any] = {kind.__name__: kind for kind in rules.VALUES}
 _HYPOTHESES = {hypotheses.resolve(name): name for name in hypotheses.NAMES}
 
 
-def put_model(section: Section, model: Model) -> None:
-    """Keep a model, wherever it is in its stream."""
-    model = model.snapshot()  # other threads may learn meanwhile
-    _put_learner(section.open("learner"), model.learner)
-    put_labels(section.open("labels"), model.labels)
+def write_model(section: Section, model: Model) -> None:
+    """Write a model."""
+    model = model.snapshot()  # other threads may be learning
+    _write_learner(section.add_part("learner"), model.learner)
+    write_labels(section.add_part("labels"), model.labels)
     section.facts["has_names"] = model.vocabulary is not None
     if model.vocabulary is not None:
-        put_values(section.open("names"), model.vocabulary)
-    put_state(section.open("state"), model.state)
+        write_values(section.add_part("names"), model.vocabulary)
+    write_state(section.add_part("state"), model.state)
 
 
-def take_model(section: Section, function: rules.Custom | None = None) -> Model:
-    """The model that `put_model` kept; `function` is its rule if that is code."""
-    labels = take_labels(section.part("labels"))
+def read_model(section: Section, function: rules.Custom | None = None) -> Model:
+    """Read a model; `function` is its rule if that is a user's function."""
+    labels = read_labels(section.part("labels"))
     n_vectors = len(labels) if len(labels) > 2 else 1
-    hypothesis = _hypothesis(section.part("learner"))
-    state = take_state(section.part("state"), hypothesis, n_vectors)
-    learner = _take_learner(section.part("learner"), hypothesis, state.raw.coef.shape, function)
-    names = take_values(section.part("names")) if section.fact("has_names", bool) else None
+    hypothesis = _read_hypothesis(section.part("learner"))
+    state = read_state(section.part("state"), hypothesis, n_vectors)
+    learner = _read_learner(section.part("learner"), hypothesis, state.raw.coef.shape, function)
+    names = read_values(section.part("names")) if section.fact("has_names", bool) else None
     if names is not None:
         section.require(len(set(names)) == len(names), "two features have the same name")
         section.require(len(names) == state.n_features, f"{len(names)} names for {state.n_features} features")
@@ -53,45 +53,45 @@ def take_model(section: Section, function: rules.Custom | None = None) -> Model:
 # -- the learner
 
 
-def _put_learner(section: Section, learner: Learner) -> None:
-    put_rule(section.open("rule"), learner.rule)
+def _write_learner(section: Section, learner: Learner) -> None:
+    write_rule(section.add_part("rule"), learner.rule)
     name = _HYPOTHESES.get(learner.hypothesis)
     if name is None:
         section.fail(f"the hypothesis {learner.hypothesis!r} is code, which a file does not hold")
     section.facts |= {"hypothesis": name, "ties": learner.ties, "fit_intercept": bool(learner.fit_intercept)}
     section.facts["has_separator"] = learner.separator is not None
     if learner.separator is not None:
-        put_weights(section.open("separator"), learner.separator)
+        write_weights(section.add_part("separator"), learner.separator)
 
 
-def _hypothesis(section: Section) -> Hypothesis:
+def _read_hypothesis(section: Section) -> Hypothesis:
     name = section.fact("hypothesis", str)
     section.require(name in hypotheses.NAMES, f"its hypothesis is {name!r}")
     return hypotheses.resolve(name)
 
 
-def _take_learner(
+def _read_learner(
     section: Section, hypothesis: Hypothesis, shape: tuple[int, int], function: rules.Custom | None
 ) -> Learner:
     has_separator = section.fact("has_separator", bool)
-    rule, ties = take_rule(section.part("rule"), function), section.fact("ties", str)
+    rule, ties = read_rule(section.part("rule"), function), section.fact("ties", str)
     try:
         return Learner(
             rule=rule,
             hypothesis=hypothesis,
             ties=ties,
             fit_intercept=section.fact("fit_intercept", bool),
-            separator=take_weights(section.part("separator"), *shape) if has_separator else None,
+            separator=read_weights(section.part("separator"), *shape) if has_separator else None,
         )
     except NovikoffError as error:
         section.fail(str(error), error)
 
 
-def put_rule(section: Section, rule: rules.Rule) -> None:
-    """Keep a rule: its type and its parameters. Of a function only the name is kept."""
+def write_rule(section: Section, rule: rules.Rule) -> None:
+    """Write the type and the parameters of a rule; of a user's function, only its name."""
     section.facts["type"] = type(rule).__name__
     if isinstance(rule, rules.Custom):
-        section.facts["function"] = name_of(rule)
+        section.facts["function"] = function_name(rule)
         return
     for each in dataclasses.fields(rule):
         value = getattr(rule, each.name)
@@ -99,8 +99,8 @@ def put_rule(section: Section, rule: rules.Rule) -> None:
         section.facts[each.name] = "inf" if value == math.inf else value
 
 
-def take_rule(section: Section, function: rules.Custom | None) -> rules.Rule:
-    """The rule that `put_rule` kept, or the function given for it."""
+def read_rule(section: Section, function: rules.Custom | None) -> rules.Rule:
+    """Read a rule; return `function` if the rule is a user's function."""
     name = section.fact("type", str)
     section.require(name in _RULES, f"its rule is of type {name!r}")
     if _RULES[name] is rules.Custom:
@@ -110,30 +110,30 @@ def take_rule(section: Section, function: rules.Custom | None) -> rules.Rule:
     given = {name: math.inf if value == "inf" else value for name, value in section.facts.items() if name != "type"}
     try:
         for value in given.values():
-            float(0 if isinstance(value, str) else value)  # a whole number that no float holds is an error
+            float(0 if isinstance(value, str) else value)  # an integer that no float holds is an error
         return _RULES[name](**given)
     except (NovikoffError, TypeError, OverflowError) as error:
         section.fail(f"its rule is {section.facts!r}", error)
 
 
-def name_of(rule: rules.Custom) -> str:
-    """What a function is called."""
+def function_name(rule: rules.Custom) -> str:
+    """Return the name of the function of a rule."""
     return str(getattr(rule.function, "__qualname__", type(rule.function).__name__))
 
 
 # -- labels
 
 
-def put_labels(section: Section, labels: Labels) -> None:
-    """Keep the labels met so far, with their types."""
-    put_values(section, labels.known)
-    put_dtype(section, labels.as_array().dtype)
+def write_labels(section: Section, labels: Labels) -> None:
+    """Write the labels learned so far, with their types."""
+    write_values(section, labels.known)
+    write_dtype(section, labels.as_array().dtype)
 
 
-def take_labels(section: Section) -> Labels:
-    """Labels in their order; which class each is in the state follows from it."""
-    known = take_values(section)
-    array = as_array(section, known, take_dtype(section))
+def read_labels(section: Section) -> Labels:
+    """Read labels. They must be sorted: the class code of a label is its index."""
+    known = read_values(section)
+    array = to_array(section, known, read_dtype(section))
     try:
         labels = Labels(known, array)
     except NovikoffError as error:

@@ -1,7 +1,7 @@
-"""Named values in a model file: what a constructor was given, and what `fit` found.
+"""Named values in model files: arguments of constructors, and attributes that `fit` sets.
 
-A value is None, a bool, a number, a string, a list or tuple of those, an array, a rule or a RandomState. Numpy's
-numbers come back as Python's, other containers of labels (a pandas Series) as arrays: equal, and used alike.
+A value is None, a bool, a number, a string, a list or tuple of those, an array, a rule or a RandomState. NumPy scalars
+are read back as Python numbers, other containers of labels (a pandas Series) as arrays: equal, and used alike.
 """
 
 from __future__ import annotations
@@ -13,53 +13,53 @@ from typing import Any
 import numpy as np
 
 from novikoff import rules
-from novikoff.model_files.models import put_rule, take_rule
+from novikoff.model_files.models import read_rule, write_rule
 from novikoff.model_files.section import Section
-from novikoff.model_files.values import as_array, put_dtype, put_values, take_dtype, take_values
+from novikoff.model_files.values import read_dtype, read_values, to_array, write_dtype, write_values
 
-__all__ = ["put_named", "take_named"]
+__all__ = ["read_named", "write_named"]
 
-_KEYS = 624  # words in the state of the Mersenne twister
+_KEYS = 624  # 32-bit integers in the state of the Mersenne twister
 
 
-def put_named(section: Section, values: Mapping[str, Any]) -> None:
-    """Keep values by name.
+def write_named(section: Section, values: Mapping[str, Any]) -> None:
+    """Write values by name.
 
-    >>> from novikoff.model_files import Section, put_named, take_named
+    >>> from novikoff.model_files import Section, write_named, read_named
     >>> section = Section("")
-    >>> put_named(section, {"max_iter": 7, "classes": ("ham", "spam"), "random_state": np.random.RandomState(0)})
-    >>> found = take_named(section)
+    >>> write_named(section, {"max_iter": 7, "classes": ("ham", "spam"), "random_state": np.random.RandomState(0)})
+    >>> found = read_named(section)
     >>> found["max_iter"], found["classes"], found["random_state"].randint(100)
     (7, ('ham', 'spam'), 44)
     """
     for name, value in values.items():
-        _put(section.open(name), value)
+        _write_value(section.add_part(name), value)
 
 
-def take_named(section: Section, function: rules.Custom | None = None) -> dict[str, Any]:
-    """The values that `put_named` kept; `function` stands for a rule that is code."""
-    return {name: _take(section.part(name), function) for name in section.facts}
+def read_named(section: Section, function: rules.Custom | None = None) -> dict[str, Any]:
+    """Read values by name; `function` replaces a rule that is a user's function."""
+    return {name: _read_value(section.part(name), function) for name in section.facts}
 
 
-def _put(section: Section, value: Any) -> None:
+def _write_value(section: Section, value: Any) -> None:
     if isinstance(value, np.random.RandomState):
-        _put_random_state(section, value)
+        _write_random_state(section, value)
     elif isinstance(value, rules.Rule):
         section.facts["is"] = "rule"
-        put_rule(section, value)
+        write_rule(section, value)
     elif _is_plain(value):
-        section.facts |= {"is": "plain", "value": _plain(value)}
+        section.facts |= {"is": "plain", "value": _to_plain(value)}
     elif isinstance(value, (list, tuple)) and all(map(_is_nested, value)):
-        section.facts |= {"is": type(value).__name__, "value": _plain(value)}
+        section.facts |= {"is": type(value).__name__, "value": _to_plain(value)}
     elif callable(value):
         section.facts["is"] = "function"
     elif hasattr(value, "__array__") or isinstance(value, (list, tuple, range)):
-        _put_array(section, np.asarray(value))
+        _write_array(section, np.asarray(value))
     else:
         section.fail(f"{section.path} is {value!r}, which a file cannot keep; use numbers, strings or arrays")
 
 
-def _take(section: Section, function: rules.Custom | None) -> Any:
+def _read_value(section: Section, function: rules.Custom | None) -> Any:
     kind = section.fact("is", str)
     if kind == "plain":
         section.require(_is_plain(section.facts.get("value")), f"{section.path} is not a plain value")
@@ -69,13 +69,13 @@ def _take(section: Section, function: rules.Custom | None) -> Any:
         section.require(all(map(_is_nested, found)), f"{section.path} is not a list of plain values")
         return found if kind == "list" else tuple(found)
     if kind == "array":
-        return _take_array(section)
+        return _read_array(section)
     if kind == "random_state":
-        return _take_random_state(section)
+        return _read_random_state(section)
     section.require(kind in ("rule", "function"), f"{section.path} is {kind!r}")
     if kind == "rule":
         rule = Section(section.complaint, {k: v for k, v in section.facts.items() if k != "is"}, {}, section.path)
-        return take_rule(rule, function)
+        return read_rule(rule, function)
     section.require(function is not None, f"{section.path} is a function")
     assert function is not None
     return function.function
@@ -91,59 +91,59 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_nested(value: Any) -> bool:
-    """A plain value, or a list of them: the rows of a separator."""
+    """Return whether a value is plain, or a list of plain values, as the rows of a separator are."""
     return _is_plain(value) or (isinstance(value, (list, tuple)) and all(map(_is_plain, value)))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in value]
+        return [_to_plain(each) for each in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
 # -- arrays
 
 
-def _put_array(section: Section, array: np.ndarray) -> None:
+def _write_array(section: Section, array: np.ndarray) -> None:
     section.facts["is"] = "array"
     section.facts["is_numbers"] = array.dtype.kind in "iuf" and array.dtype.itemsize <= 8
     if section.facts["is_numbers"]:
-        section.put("array", array.astype(array.dtype.newbyteorder("="), copy=False))
+        section.add_tensor("array", array.astype(array.dtype.newbyteorder("="), copy=False))
         return
     if array.ndim != 1:
         section.fail(
             f"{section.path} is an array of shape {array.shape} and dtype {array.dtype}, which a file cannot "
             "keep; use one axis, or numbers"
         )
-    put_values(section, array.tolist())
-    put_dtype(section, array.dtype)
+    write_values(section, array.tolist())
+    write_dtype(section, array.dtype)
 
 
-def _take_array(section: Section) -> np.ndarray:
+def _read_array(section: Section) -> np.ndarray:
     if not section.fact("is_numbers", bool):
-        return as_array(section, take_values(section), take_dtype(section))
-    found = section.tensors.get(section.place("array"))
+        return to_array(section, read_values(section), read_dtype(section))
+    found = section.tensors.get(section.full_name("array"))
     if found is None:
-        section.fail(f"{section.place('array')} is missing")
+        section.fail(f"{section.full_name('array')} is missing")
     return found
 
 
 # -- generators
 
 
-def _put_random_state(section: Section, generator: np.random.RandomState) -> None:
-    """Where a generator stands. The copy in the file goes on from there by itself."""
+def _write_random_state(section: Section, generator: np.random.RandomState) -> None:
+    """Write the state of a generator."""
     state: Any = generator.get_state(legacy=False)
     if state["bit_generator"] != "MT19937":
         section.fail(
             f"{section.path} is a RandomState over {state['bit_generator']}, which a file cannot keep; use an integer"
         )
     section.facts |= {"is": "random_state", "position": int(state["state"]["pos"])}
-    section.put("keys", state["state"]["key"])
-    section.put("gauss", np.array([state["has_gauss"], state["gauss"]], np.float64))
+    section.add_tensor("keys", state["state"]["key"])
+    section.add_tensor("gauss", np.array([state["has_gauss"], state["gauss"]], np.float64))
 
 
-def _take_random_state(section: Section) -> np.random.RandomState:
+def _read_random_state(section: Section) -> np.random.RandomState:
     keys, position = section.tensor("keys", np.uint32, (_KEYS,)), section.fact("position", int)
     has_gauss, gauss = section.finite("gauss", np.float64, (2,)).tolist()
     section.require(position <= _KEYS and has_gauss in (0.0, 1.0), f"{section.path} is no state of a RandomState")

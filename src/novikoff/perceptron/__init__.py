@@ -1,5 +1,5 @@
-"""The perceptron and its family: state, ledger and learner; passes over a set; one example at a time.
+"""The perceptron and its family: learner, state, ledger; passes over rows; single examples.
 
-Rules and hypotheses are values with their theorems in `novikoff.rules` and `novikoff.hypotheses`; the loops that carry
-them out are in `_compiled.loops.additive`. Kernels K(x, z) are in `kernel_methods`.
+Rules and hypotheses, with their theorems, are in `novikoff.rules` and `novikoff.hypotheses`; the compiled loops are in
+`_compiled.loops.additive`. Kernels K(x, z) are in `kernel_methods`.
 """

@@ -1,12 +1,12 @@
-"""The account of a run, and what follows from it by the theorems.
+"""Ledger: what was counted during a run, and the bounds that follow by theorem.
 
-Novikoff's proof is two facts about the weights after k updates that can be watched: they have grown at least linearly
-along any separator u of the examples, and at most like a square root in length,
+Novikoff's proof rests on two facts about the weights after k updates, both of which can be measured: along any unit
+vector u that separates the examples they have grown at least linearly, and their length at most like a square root,
 
     k * gamma  <=  <w, u>  <=  |w|  <=  sqrt(k) * R        hence  k <= (R / gamma)^2
 
-Read backwards, gamma <= |w| / k at every moment: a running learner carries a certified upper bound on the margin of
-all it has seen. For steps tau other than 1, k on the left is their sum, because w = sum tau * y * x.
+The left part gives gamma <= |w| / k at any time: a certified upper bound on the margin of all examples seen so far. For
+steps tau other than 1, k on the left is their sum, because w = sum tau * y * x.
 """
 
 from __future__ import annotations
@@ -16,37 +16,41 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from novikoff.formatting.summary import Readable
+from novikoff.formatting.summary import SummaryMixin
 from novikoff.rules import Perceptron, Rule
 
-__all__ = ["Ledger", "Trace"]
+__all__ = ["Ledger", "LedgerTrace"]
 
 _COLUMNS = ("updates", "examples", "mistakes", "norm", "progress")
 
 
-class Trace:
-    """A bounded record of the run: every stride-th update, the stride a power of two that doubles when it is full.
+class LedgerTrace:
+    """Measurements after every stride-th update; the stride doubles when the trace is full.
 
-    What it holds depends on the run alone, not on the blocks it came in.
+    The points depend on the run alone, not on how the rows were split into blocks.
 
     Attributes
     ----------
-    updates, examples, mistakes, norm, progress : ndarray
-        After so many updates: the examples and mistakes so far, |w|, and <w, u> where a separator u is known.
+    updates, examples, mistakes : ndarray
+        The counts so far, at each point.
+    norm : ndarray
+        |w|.
+    progress : ndarray
+        <w, u> for the known separator u; NaN if there is none.
     """
 
     def __init__(self, capacity: int = 512) -> None:
         self.capacity, self.stride = capacity, 1
         self.points: list[tuple[float, ...]] = []
 
-    def add_one(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
-        """Record the state after an update."""
-        thin = self.thinned(updates)
-        self.stride, self.points = thin.stride, thin.points
+    def append(self, updates: int, examples: int, mistakes: int, norm: float, progress: float = math.nan) -> None:
+        """Append the measurements after an update, if its number is a multiple of the stride."""
+        thinned = self.thin(updates)
+        self.stride, self.points = thinned.stride, thinned.points
         if updates % self.stride == 0:
             self.points.append((updates, examples, mistakes, norm, progress))
 
-    def add(
+    def extend(
         self,
         first: int,
         examples: np.ndarray,
@@ -54,23 +58,23 @@ class Trace:
         squared_norms: np.ndarray,
         progress: np.ndarray | None,
     ) -> None:
-        """Record the states after consecutive updates, the first of them number `first`."""
-        thin = self.thinned(first + len(examples) - 1)
-        points = [*thin.points, *thin.points_of(first, examples, mistakes, squared_norms, progress)]
-        self.stride, self.points = thin.stride, points
+        """Append the measurements after consecutive updates, the first of which has the number `first`."""
+        thinned = self.thin(first + len(examples) - 1)
+        points = [*thinned.points, *thinned.select_points(first, examples, mistakes, squared_norms, progress)]
+        self.stride, self.points = thinned.stride, points
 
-    def thinned(self, updates: int) -> Trace:
-        """A trace with room for this many updates: itself, or a copy with a longer stride."""
+    def thin(self, updates: int) -> LedgerTrace:
+        """Return a trace with capacity for this many updates: this trace, or a copy with a larger stride."""
         if updates <= self.capacity * self.stride:
             return self
-        other = Trace(self.capacity)
+        other = LedgerTrace(self.capacity)
         other.stride = self.stride
         while updates > other.capacity * other.stride:
             other.stride *= 2
         other.points = [point for point in self.points if point[0] % other.stride == 0]
         return other
 
-    def points_of(
+    def select_points(
         self,
         first: int,
         examples: np.ndarray,
@@ -78,23 +82,26 @@ class Trace:
         squared_norms: np.ndarray,
         progress: np.ndarray | None,
     ) -> list[tuple[float, ...]]:
-        """The points that this trace, thin enough, keeps of consecutive updates, the first of them number `first`."""
+        """Return the points of those updates whose numbers are multiples of the stride.
+
+        The measurements are those after consecutive updates, the first of which has the number `first`.
+        """
         kept = slice((-first) % self.stride, None, self.stride)
         norms = np.sqrt(np.maximum(squared_norms[kept], 0.0)).tolist()
-        known = [math.nan] * len(norms) if progress is None else progress[kept].tolist()
+        known_progress = [math.nan] * len(norms) if progress is None else progress[kept].tolist()
         numbers = range(first + kept.start, first + len(examples), self.stride)
-        return list(zip(numbers, examples[kept].tolist(), mistakes[kept].tolist(), norms, known, strict=True))
+        return list(zip(numbers, examples[kept].tolist(), mistakes[kept].tolist(), norms, known_progress, strict=True))
 
-    def copy(self) -> Trace:
-        other = Trace(self.capacity)
+    def copy(self) -> LedgerTrace:
+        other = LedgerTrace(self.capacity)
         other.stride, other.points = self.stride, self.points.copy()
         return other
 
-    def scaled(self, by: float) -> Trace:
-        """The same trace for weights that are `by` times as long."""
-        other = Trace(self.capacity)
+    def scale(self, factor: float) -> LedgerTrace:
+        """Return the trace for weights multiplied by `factor`."""
+        other = LedgerTrace(self.capacity)
         other.stride = self.stride
-        other.points = [(k, t, m, norm * by, progress * by) for k, t, m, norm, progress in self.points]
+        other.points = [(k, t, m, norm * factor, progress * factor) for k, t, m, norm, progress in self.points]
         return other
 
     def __len__(self) -> int:
@@ -107,24 +114,31 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ledger(Readable):
-    """Mistakes made, and what the theorems say of them.
+class Ledger(SummaryMixin):
+    """Counts of a run, and the bounds that follow from them by theorem.
 
     Attributes
     ----------
     examples, mistakes, updates, passes : int
-        What happened. Mistakes are counted while learning, each before its update (progressive validation).
+        Counts. Mistakes are counted while learning, each before its update (progressive validation).
     radius : float
-        R, the longest vector met, the constant coordinate included. With many classes it is the longest
-        phi(x, y) - phi(x, z), which is sqrt(2) times the longest x.
+        R, the length of the longest x, including the constant coordinate. With more than two classes it is the length
+        of the longest phi(x, y) - phi(x, z), which is sqrt(2) times that of the longest x; phi(x, y) is the joint
+        feature map, x in the block of class y and 0 elsewhere.
     norm : float
-        |w| of the raw weights, bias included.
+        |w| of the raw weights, including the bias.
     step_sum : float
-        The sum of all steps; for the perceptron, the mistakes.
+        The sum of all steps; for the perceptron, the number of mistakes.
+    trace : LedgerTrace
+        Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, with values after every stride-th update.
+    rule : Rule
+        The update rule, which determines the mistake bound.
+    n_weights : int
+        The number of weights and biases, which determines the rounding error of `norm`.
     margin : float or None
-        gamma, if it is known: given to `with_margin`, or measured along a `separator`.
-    trace : Trace
-        Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, evenly thinned.
+        gamma, if it is known: passed to `with_margin`, or measured along a `separator`.
+    is_bounded : bool
+        Whether the mistake bounds apply: a single run from zero weights, without merging.
 
     Examples
     --------
@@ -145,14 +159,14 @@ class Ledger(Readable):
     radius: float
     norm: float
     step_sum: float
-    trace: Trace
+    trace: LedgerTrace
     rule: Rule = Perceptron()  # noqa: RUF009 - frozen
     n_weights: int = 1
     margin: float | None = None
     is_bounded: bool = True
 
     def with_margin(self, margin: float) -> Ledger:
-        """The same account, read by someone who knows the margin gamma of the data."""
+        """Return a copy with the known margin gamma of the data, from which a mistake bound follows."""
         if not 0.0 < margin < math.inf:
             raise ValueError(f"margin must be a number > 0, found {margin!r}.")
         return replace(self, margin=margin)
@@ -164,26 +178,32 @@ class Ledger(Readable):
 
     @property
     def margin_at_most(self) -> float | None:
-        """A certified upper bound on the margin of everything seen: |w| / sum of steps (|w| / mistakes for the
-        perceptron), rounded outwards. None before the first update."""
+        """A certified upper bound on the margin of all examples seen; None before the first update.
+
+        It is |w| / sum of steps (|w| / mistakes for the perceptron), rounded up.
+        """
         if not self.step_sum:
             return None
-        # |w| is computed to n_weights units of 2^-52, and each update may have lost 2^-53 |w| <= 2^-53 step_sum R.
+        # |w| is computed with an error of n_weights units of 2^-52, and each update may have lost
+        # 2^-53 |w| <= 2^-53 step_sum R.
         unit = 2.0**-52
         return self.norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
 
     @property
     def mistake_bound(self) -> float | None:
-        """The most mistakes there can ever be on examples like these, if their margin is known; for the perceptron
-        (R / gamma)^2. None where nothing is proved: for rules of one's own, after a merge, and for rules with a unit
-        of margin whose third class came late."""
+        """The largest possible number of mistakes on examples of this radius and margin; None if it is not known.
+
+        For the perceptron it is (R / gamma)^2. It needs a known margin. Even then it is None if no bound is known: for
+        custom rules, after a merge, and, for rules whose step depends on the margin, if a third class was added during
+        training.
+        """
         if self.margin is None or self.margin <= 0.0 or not self.is_bounded:
             return None
         return self.rule.mistake_bound(self.radius, self.margin)
 
     @property
     def mistakes_left(self) -> int | None:
-        """How many of those are still to come at most."""
+        """The mistake bound minus the mistakes so far; None without a finite bound."""
         if self.mistake_bound is None or math.isinf(self.mistake_bound):
             return None
         return max(0, math.floor(self.mistake_bound * (1.0 + 1e-12)) - self.mistakes)
@@ -198,7 +218,9 @@ class Ledger(Readable):
             ("norm |w|", f"{self.norm:.6g}"),
         ]
         if self.margin_at_most is not None:
-            lines.append(("margin", f"at most {_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)"))
+            lines.append(
+                ("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)")
+            )
         if self.mistake_bound is not None:
             lines.append(("known margin", f"{self.margin:.6g}"))
             left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"
@@ -206,8 +228,8 @@ class Ledger(Readable):
         return lines
 
 
-def _rounded_up(value: float) -> str:
-    """Six digits that are not below the value: what is printed must be as true as what was computed."""
+def _format_rounded_up(value: float) -> str:
+    """Format a value with six digits, rounded up, so that the printed upper bound holds too."""
     text = f"{value:.6g}"
     if float(text) >= value:
         return text

@@ -1,10 +1,11 @@
-"""Model: a learner and its state, with the user's own labels and feature names around them.
+"""Model: a learner and its state, with the user's own labels and feature names.
 
-It learns from one example (a dict or a 1-D array) or a block of rows, in any mixture, and may meet new labels at any
-time, and new names in dicts. Whatever the mixture, the result is that of one example at a time.
+It learns from one example (a dict or a 1-D array) or from a block of rows, in any mixture, and may meet new labels at
+any time, and new names in dicts. Whatever the mixture, the result is that of one example at a time.
 
-It may be shared by threads, and interrupted anywhere (system/exclusive.py): an example or a block is learned whole or
-not at all, and one after the other. What belongs together is in one object, `_now`, which is replaced by another.
+Threads may share it, and it may be interrupted anywhere (system/exclusive.py): calls run one after the other, and an
+example or a block is learned whole or not at all. Everything that must change together is in one object, `_now`, which
+is replaced by another.
 """
 
 from __future__ import annotations
@@ -17,25 +18,28 @@ import numpy as np
 
 from novikoff._compiled.loops.additive import TIE_NEGATIVE
 from novikoff.errors import ReentryError
-from novikoff.inputs.labels import Labels, encode
+from novikoff.inputs.examples import check_example
+from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.inputs.rows import Rows
 from novikoff.inputs.sparse import dense_example
-from novikoff.perceptron.dict_fast_path import Quick
-from novikoff.perceptron.learned import Learned
-from novikoff.perceptron.learner import BlockUpdate, Learner
+from novikoff.perceptron.block_update import BlockUpdate
+from novikoff.perceptron.dict_fast_path import DictFastPath
+from novikoff.perceptron.labelling import find_new_labels
+from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
-from novikoff.perceptron.one_at_a_time import PointLearner, check
+from novikoff.perceptron.model_state import ModelState
+from novikoff.perceptron.one_at_a_time import ExampleLearner
 from novikoff.perceptron.state import State
-from novikoff.system.copying import copied_deeply
-from novikoff.system.exclusive import Exclusive, learning, lock_for, reading, refuse_to_learn
+from novikoff.system.copying import deep_copy
+from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock, reentry_error
 
 __all__ = ["Model"]
 
 _ARRAY = np.ndarray
 
 
-class Model(Exclusive):
-    """What stands behind an estimator.
+class Model(ExclusiveAccess):
+    """The model behind `nk.Perceptron` and `StreamModel`.
 
     Parameters
     ----------
@@ -45,7 +49,12 @@ class Model(Exclusive):
     state : State, optional
         What has been learned so far.
     names : iterable of str, optional
-        The names of its features, if they have any.
+        The names of the features, if they have any.
+
+    Attributes
+    ----------
+    fast_path : DictFastPath or None
+        Learns from and predicts ordinary dicts without the lock; callers try it first.
 
     Examples
     --------
@@ -58,9 +67,9 @@ class Model(Exclusive):
     ('spam', 'ham')
     """
 
-    __copy__ = copied_deeply
-    quick: Quick | None = None  # a short way for what comes one at a time, for who asks it first
-    _open: PointLearner | None = None  # that of `_now`, if it may be read without the lock
+    __copy__ = deep_copy
+    fast_path: DictFastPath | None = None
+    _open_learner: ExampleLearner | None = None  # that of `_now`, if predictions may read it without the lock
 
     def __init__(
         self,
@@ -70,26 +79,28 @@ class Model(Exclusive):
         names: Iterable[str] | None = None,
     ) -> None:
         labels = labels if isinstance(labels, Labels) else Labels(labels)
-        vocabulary = {name: at for at, name in enumerate(names)} if names is not None else None
-        self._begin(Learned(learner, labels, vocabulary, state))
+        vocabulary = {name: index for index, name in enumerate(names)} if names is not None else None
+        self._start_from(ModelState(learner, labels, vocabulary, state))
 
-    def _begin(self, learned: Learned) -> None:
-        self._lock = lock_for(self)
-        self._block: tuple[BlockUpdate, Learned] | None = None  # learned from now, in place
-        self._blocks_begun = 0
+    def _start_from(self, learned: ModelState) -> None:
+        self._lock = make_lock(self)
+        self._block: tuple[BlockUpdate, ModelState] | None = None  # the block being learned in place
+        self._n_blocks = 0  # how many blocks have begun to change weights in place
         self._is_torn = False
         self._now = learned
 
     # -- one call at a time
 
-    def _carry_out(self) -> None:
+    def _apply_pending(self) -> None:
         if self._block is not None:
             self._finish_block(*self._block)
         now = self._now
-        if now.quick is not None:
-            now.quick.catch_up()
-        elif now.point is not None:
-            now.point.carry_out()
+        if now.fast_path is not None:
+            # Not only brought up to date: between `_before_release` and the release of the lock it is running again,
+            # and another thread may learn by it. The next call that takes the lock resumes it.
+            now.fast_path.suspend()
+        elif now.example_learner is not None:
+            now.example_learner.apply_pending()
 
     def _recover(self) -> None:
         if self._is_torn:
@@ -97,37 +108,35 @@ class Model(Exclusive):
                 "This process was forked while another thread was learning from a block, and its copy of the model is "
                 "of no use: fork between calls, or load the model from a file."
             )
-        if self._now.quick is not None:
-            self._now.quick.suspend()
-        self._carry_out()
+        self._apply_pending()
         self._block = None
 
-    def _tidy(self) -> None:
-        if self._now.point is not None:
-            self._now.point.compact()
+    def _compact(self) -> None:
+        if self._now.example_learner is not None:
+            self._now.example_learner.compact()
 
-    def _leave(self) -> None:
+    def _before_release(self) -> None:
         now = self._now
-        self.quick = now.quick
-        if self.quick is not None:
-            self.quick.resume()
+        self.fast_path = now.fast_path
+        if self.fast_path is not None:
+            self.fast_path.resume()
         elif not now.learner.hypothesis.remembers:
-            self._open = now.point
+            self._open_learner = now.example_learner
 
-    def _forked(self) -> None:
-        self._is_torn = self._block is not None  # compiled code may have been at work
+    def _on_fork(self) -> None:
+        self._is_torn = self._block is not None  # a compiled loop may have been half-way through the weights
 
-    def _replace(self, learned: Learned) -> None:
-        """Go on from something else. Compiled code for what was before is suspended for good."""
-        self._open = None
-        if self._now.quick is not None:
-            self._now.quick.suspend()
+    def _replace(self, learned: ModelState) -> None:
+        """Go on from another model state. The fast path of the old one is suspended for good."""
+        self._open_learner = None
+        if self._now.fast_path is not None:
+            self._now.fast_path.suspend()
         self._now = learned
 
-    def _finish_block(self, block: BlockUpdate, learned: Learned) -> None:
-        """Take over a block if it has been learned; if not, nothing has changed."""
+    def _finish_block(self, block: BlockUpdate, learned: ModelState) -> None:
+        """Go on from the state after a block if it has been learned; if not, nothing has changed."""
         if block.is_learned:
-            self._replace(replace(learned, state=block.finished()))
+            self._replace(replace(learned, state=block.complete_state()))
 
     # -- what has been learned
 
@@ -141,58 +150,58 @@ class Model(Exclusive):
 
     @property
     def vocabulary(self) -> dict[str, int] | None:
-        """Features by name, and their places; new ones may be added to it while an example is learned."""
+        """The index of each feature name; names may be added to it while an example is learned."""
         return self._now.vocabulary
 
     @property
     def n_features(self) -> int | None:
-        """How many features the weights are for; None before the first example."""
+        """The number of features; None before the first example."""
         return self._now.n_features
 
     @property
     def state(self) -> State:
-        """The state as arrays, to read; to go on learning, assign the new one. To learn from a block changes it."""
-        return self._learned().state  # type: ignore[return-value]
+        """The state in arrays, to be read only: learning from a block changes it. Assign a state to go on from it."""
+        return self._read_now().state  # type: ignore[return-value]
 
     @state.setter
     def state(self, state: State) -> None:
         self._set_state(state)
 
-    @learning
+    @exclusive_write
     def _set_state(self, state: State) -> None:
-        self._replace(replace(self._now, state=state, point=None, quick=None))
+        self._replace(replace(self._now, state=state, example_learner=None, fast_path=None))
 
-    @reading
-    def _learned(self) -> Learned:
-        """Everything learned so far, one at a time or not."""
-        return self._now.begun()
+    @exclusive_read
+    def _read_now(self) -> ModelState:
+        """Return everything learned so far, with the state in arrays."""
+        return self._now.with_state()
 
-    @reading
+    @exclusive_read
     def snapshot(self) -> Model:
-        """A copy that nothing changes, for who takes his time to read it."""
-        learned = self._now.begun()
-        if self._now.point is None:
+        """Return a copy that later learning does not change."""
+        learned = self._now.with_state()
+        if self._now.example_learner is None:
             learned = replace(learned, state=learned.state.copy())  # type: ignore[union-attr]
         vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
         return Model(learned.learner, learned.labels, learned.state, vocabulary)
 
-    @reading
-    def __getstate__(self) -> Learned:
-        """For pickle and deepcopy: what has been learned, apart from this."""
-        learned = self._now.begun()
+    @exclusive_read
+    def __getstate__(self) -> ModelState:
+        """Return a copy of everything learned, for pickle and deepcopy."""
+        learned = self._now.with_state()
         vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
         return replace(learned, vocabulary=vocabulary, state=learned.state.copy())  # type: ignore[union-attr]
 
-    def __setstate__(self, learned: Learned) -> None:
-        self._begin(learned)
+    def __setstate__(self, learned: ModelState) -> None:
+        self._start_from(learned)
 
     @property
     def ledger(self) -> Ledger:
         return self._ledger()
 
-    @reading
+    @exclusive_read
     def _ledger(self) -> Ledger:
-        return self.learner.ledger(self._now.begun().state)  # type: ignore[arg-type]
+        return self.learner.ledger(self._now.with_state().state)  # type: ignore[arg-type]
 
     # -- one at a time
 
@@ -200,10 +209,10 @@ class Model(Exclusive):
         """Learn from one example: whole, or not at all if it is rejected or interrupted."""
         lock = self._lock
         if lock._is_owned():
-            raise refuse_to_learn(self)
-        point, labels = self._open, self._now.labels
+            raise reentry_error(self)
+        learner, labels = self._open_learner, self._now.labels
         try:
-            code = labels.codes[y]  # which may be Python code of the label's: before the lock
+            code = labels.codes[y]  # may run Python code of the label's class, so before the lock
         except (KeyError, TypeError):
             code = None
         kind = type(x)
@@ -214,73 +223,73 @@ class Model(Exclusive):
             lock.acquire()
             if (
                 code is not None
-                and point is not None
-                and point is self._open
-                and (kind is dict if point.dicts else point.takes(x))
+                and learner is not None
+                and learner is self._open_learner
+                and (kind is dict if learner.dicts else learner.accepts(x))
             ):
-                if point.pending is not None:
-                    point.carry_out()
-                point.learn(x, code)
+                if learner.pending is not None:
+                    learner.apply_pending()
+                learner.learn(x, code)
             else:
                 self._recover()
-                self._learn_unusual(x, y, code if self._now.labels is labels else None)
-                self._leave()
+                self._learn_any(x, y, code if self._now.labels is labels else None)
+                self._before_release()
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
                 lock.release()
             except RuntimeError:  # interrupted while it waited for the lock
                 pass
 
-    def _learn_unusual(self, x: Any, y: Any, code: int | None) -> None:
-        """Learn from an example of which this is not known: whether its label is new, or the first by itself."""
-        learned, x = self._now.taking(x)
-        if code is not None and learned.point is not None:
-            learned.point.learn(x, code)
+    def _learn_any(self, x: Any, y: Any, code: int | None) -> None:
+        """Learn from any example; `code` is None if its label may be new."""
+        learned, x = self._now.prepare_for(x)
+        if code is not None and learned.example_learner is not None:
+            learned.example_learner.learn(x, code)
         else:
-            self._learn_first(learned, x, y)
+            self._learn_in_copy(learned, x, y)
 
-    def _learn_first(self, learned: Learned, x: Any, y: Any) -> None:
-        """Learn from an example with a label never seen before, or the first one that comes by itself: in a copy, which
-        is taken over when it has learned."""
-        learned = replace(learned.begun(), vocabulary=None if learned.vocabulary is None else dict(learned.vocabulary))
+    def _learn_in_copy(self, learned: ModelState, x: Any, y: Any) -> None:
+        """Learn from an example with a new label, or the first example after a block, in a copy; then go on from it."""
+        vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
+        learned = replace(learned.with_state(), vocabulary=vocabulary)
         try:
             is_new = y not in learned.labels.codes
         except TypeError:
             is_new = True
         if is_new:
             assert learned.state is not None
-            check(x)
-            learned.require_room_for([y], y, learned.state.n_features)
+            check_example(x)
+            learned.require_labels_fit([y], y, learned.state.n_features)
             learned = learned.with_label(y)
-        learned = learned.one_at_a_time()
-        assert learned.point is not None
-        learned.point.learn(x, learned.labels.codes[y])
+        learned = learned.with_example_learner()
+        assert learned.example_learner is not None
+        learned.example_learner.learn(x, learned.labels.codes[y])
         self._replace(learned)
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one example; None where the answer is a label not met yet."""
-        point = self._open
-        if point is not None and (type(x) is dict if point.dicts else point.takes(x)):
-            account, labels = point.now, self._now.labels
-            code = point.decide(x)
-            if point.now is account and point.pending is None and self._open is point:
+        """Return the label of one example; None where the answer is a class whose label is not known yet."""
+        learner = self._open_learner
+        if learner is not None and (type(x) is dict if learner.dicts else learner.accepts(x)):
+            account, labels = learner.now, self._now.labels
+            code = learner.decide(x)
+            if learner.now is account and learner.pending is None and self._open_learner is learner:
                 return labels.of_code[code]
-        return self._predict_one(x)  # something was learned meanwhile, or it is not as usual
+        return self._predict_any(x)  # another thread has learned meanwhile, or x is not ordinary
 
-    @reading
-    def _predict_one(self, x: Any) -> Any:
-        learned, x = self._now.taking(x)
-        if learned.point is None:
+    @exclusive_read
+    def _predict_any(self, x: Any) -> Any:
+        learned, x = self._now.prepare_for(x)
+        if learned.example_learner is None:
             if self._now.state is None:
-                return self._first_answer(x)
-            learned = self._now.one_at_a_time()
+                return self._predict_before_learning(x)
+            learned = self._now.with_example_learner()
             self._replace(learned)
-        assert learned.point is not None
-        return learned.labels.of_code[learned.point.decide(x)]
+        assert learned.example_learner is not None
+        return learned.labels.of_code[learned.example_learner.decide(x)]
 
-    def _first_answer(self, x: Any) -> Any:
-        """The label of anything before the first example: that of a tie."""
-        check(x)
+    def _predict_before_learning(self, x: Any) -> Any:
+        """Return the label of a tie: before the first example every score is 0."""
+        check_example(x)
         return self.labels.of_code[0 if self.learner.tie == TIE_NEGATIVE else -1]
 
     # -- blocks
@@ -290,85 +299,99 @@ class Model(Exclusive):
     ) -> None:
         """Learn from a block, in order: whole, or not at all if it is rejected or interrupted.
 
-        `names` are those of all features, the ones known so far first. A `learner` is one to go on by, with another
-        rule or convention for ties; the hypothesis and the intercept stay.
+        A new label is added when the first row that has it is reached, as if rows came one at a time.
 
-        Labels never met before join when the first row that has them is reached, as they would one at a time.
+        Parameters
+        ----------
+        rows : Rows
+        y : array
+            The label of each row.
+        names : list of str, optional
+            The names of all features, the known ones first.
+        learner : Learner, optional
+            The learner to go on with, which may differ in its rule and its ties, not in hypothesis and intercept.
         """
-        self.learn_encoded(rows, *encode(y), names, learner)
+        self.learn_encoded(rows, *encode_labels(y), names, learner, may_widen=False)
 
-    @learning
+    @exclusive_write
     def learn_encoded(
         self,
         rows: Rows,
         classes: np.ndarray,
-        place: np.ndarray,
+        class_indices: np.ndarray,
         names: list[str] | None = None,
         learner: Learner | None = None,
+        *,
+        may_widen: bool = True,
     ) -> None:
-        """The same where `encode` has told the labels apart: row i has classes[place[i]]; a class may have no row."""
+        """Learn from a block as `learn_rows` does, where row i has the label classes[class_indices[i]].
+
+        A class may have no row. Rows without names must be as wide as the weights unless `may_widen`, as in svmlight
+        files, where a later block may have larger indices.
+        """
         rows.require_numbers()
-        found = classes.tolist()
-        learned = self._now.begun(rows.n_features)
+        class_list = classes.tolist()
+        learned = self._now.with_state(rows.n_features)
+        if not may_widen and names is None:
+            learned.require_width(rows)
         if learner is not None:
-            bounded = replace(learned.state, is_bounded=False)  # type: ignore[type-var]
-            learned = replace(learned, learner=learner, state=bounded)
+            state = replace(learned.state, is_bounded=False)  # type: ignore[type-var]
+            learned = replace(learned, learner=learner, state=state)
         if names is not None:
             learned, rows = learned.with_names(rows, names)
-        unmet = [k for k, name in enumerate(found) if name not in learned.labels.codes]
-        new = {int(at[0]): found[k] for k in unmet if (at := np.flatnonzero(place == k)).size}
-        learned.require_room_for(list(new.values()), found[place[0]], rows.n_features)
-        if not (set(new) <= {0} and self._learn_in_place(learned, rows, found, place, new)):
-            self._replace(learned.after_pieces(rows, found, place, new))
+        new_labels = find_new_labels(learned.labels, class_list, class_indices)
+        learned.require_labels_fit(list(new_labels.values()), class_list[class_indices[0]], rows.n_features)
+        is_one_piece = set(new_labels) <= {0}
+        if not (is_one_piece and self._learn_in_place(learned, rows, class_list, class_indices, new_labels)):
+            self._replace(learned.learn_pieces(rows, class_list, class_indices, new_labels))
 
     def _learn_in_place(
-        self, learned: Learned, rows: Rows, found: list[Any], place: np.ndarray, new: dict[int, Any]
+        self, learned: ModelState, rows: Rows, classes: list[Any], class_indices: np.ndarray, new_labels: dict[int, Any]
     ) -> bool:
-        """Learn from a block in one compiled call, without a copy of the weights; return False if that cannot be."""
-        learned = learned.with_label(new[0]) if new else learned
+        """Learn from a block in one compiled call without copying the weights; return False if that is impossible."""
+        learned = learned.with_label(new_labels[0]) if new_labels else learned
         assert learned.state is not None
-        codes = learned.codes_of(found, place)
-        block = learned.learner.block(learned.state.widened(rows.n_features), rows, codes)
+        codes = learned.codes_of(classes, class_indices)
+        block = BlockUpdate.prepare(learned.learner, learned.state.widen(rows.n_features), rows, codes)
         if block is None:
             return False
-        self._open = None
+        self._open_learner = None
         self._block = block, learned
-        self._blocks_begun += 1
+        self._n_blocks += 1
         block.learn()
         self._finish_block(block, learned)
         self._block = None
         return True
 
-    def encoded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Labels as `learn_encoded` takes them. An error, before anything changes, if they cannot be told apart, or do
-        not sort with those that are known."""
-        classes, place = encode(y)
+    def require_sortable(self, classes: np.ndarray) -> None:
+        """Raise a DataError if some classes do not sort with the known labels."""
         labels = self.labels
-        labels.copy().add(*(name for name in classes.tolist() if name not in labels.codes))
-        return classes, place
+        labels.copy().add(*(label for label in classes.tolist() if label not in labels.codes))
+
+    # -- answering
 
     def scores(self, rows: Rows) -> np.ndarray:
-        """What the hypothesis says of each row."""
-        return self._scored(rows)[1]
+        """Return the hypothesis's scores of rows."""
+        return self._score(rows)[1]
 
     def predict(self, rows: Rows) -> np.ndarray:
-        """The label of each row."""
-        learned, scores = self._scored(rows)
+        """Return the label of each row."""
+        learned, scores = self._score(rows)
         classes = learned.labels.as_array()
         if len(classes) == 1:
             return np.repeat(classes, len(rows))
         return classes[learned.learner.decide(scores)]
 
-    def _scored(self, rows: Rows) -> tuple[Learned, np.ndarray]:
-        """What has been learned, and the scores of rows under it; many threads may read at a time."""
-        begun = self._blocks_begun
-        learned = self._learned()
+    def _score(self, rows: Rows) -> tuple[ModelState, np.ndarray]:
+        """Return a model state and the scores of rows under it; several threads may do so at a time."""
+        n_blocks = self._n_blocks
+        learned = self._read_now()
         scores = learned.scores(rows)
-        if self._blocks_begun == begun:
+        if self._n_blocks == n_blocks:
             return learned, scores
-        return self._scored_alone(rows)  # the weights may have changed while they were read
+        return self._score_with_lock(rows)  # a block may have changed the weights while they were read
 
-    @reading
-    def _scored_alone(self, rows: Rows) -> tuple[Learned, np.ndarray]:
-        learned = self._now.begun()
+    @exclusive_read
+    def _score_with_lock(self, rows: Rows) -> tuple[ModelState, np.ndarray]:
+        learned = self._now.with_state()
         return learned, learned.scores(rows)

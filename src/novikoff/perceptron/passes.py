@@ -1,17 +1,17 @@
-"""The batch perceptron: cycle through a fixed set until a whole pass is clean, or a limit says stop.
+"""Perceptron training in several passes, until a pass makes no mistake.
 
-While some example is wrong, update on it; which one is left open, and Novikoff's bound holds for every choice. Here a
-choice is the order of a pass:
+While some example is misclassified, update on it; the algorithm does not say on which one, and Novikoff's bound holds
+for every choice. Here the order of a pass determines the choice:
 
-    given      as the rows stand
-    shuffled   a new permutation each pass
+    given      the order of the rows
+    shuffled   a new permutation for each pass
     random     n draws with replacement
-    worst      most violated first: by margin under the weights at the start of the pass
+    worst      smallest margin first, under the weights at the start of the pass
 
-The proof that a clean pass comes is one of exact arithmetic. In doubles w + x may be w, where x is far smaller, and a
-pass that changes nothing would be repeated for ever. Such a stall is looked for in passes 2, 4, 8, ... and the last
-one, so that it is found in at most twice as many passes as it took to come about; but not before as many numbers have
-been read as there are weights, so that looking takes no longer than learning.
+In exact arithmetic a pass without mistakes is guaranteed for separable rows. In doubles w + x may equal w if x is far
+smaller, and a pass that changes nothing would be repeated forever. Passes 2, 4, 8, ... and the last are checked for
+such a stall, so that it is found in at most twice as many passes as it took to arise. Checks are skipped until the
+values read outnumber the weights, so that checking never dominates learning.
 """
 
 from __future__ import annotations
@@ -21,26 +21,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from novikoff import rules
 from novikoff._compiled.loops.additive import BEST_RUN, MISTAKES, RUN, UPDATES
 from novikoff.inputs.rows import Rows
-from novikoff.perceptron.learner import Learner, State, margins
-from novikoff.perceptron.weights import Weights
+from novikoff.perceptron.learner import Learner
+from novikoff.perceptron.orders import draw_order
+from novikoff.perceptron.state import State
+from novikoff.perceptron.visits import Visits
+from novikoff.perceptron.weights import Weights, margins
 
-__all__ = ["ORDERS", "Run", "cycle"]
-
-ORDERS = ("given", "shuffled", "random", "worst")
+__all__ = ["CycleResult", "cycle"]
 
 
 @dataclass(frozen=True)
-class Run:
-    """How the cycling ended."""
+class CycleResult:
+    """How `cycle` ended.
+
+    Attributes
+    ----------
+    passes : int
+    converged : bool
+    last_pass_mistakes : int
+        If the last pass drew rows at random and missed all misclassified ones, their number among all rows instead.
+    last_pass_updates : int
+    stalled : bool
+        Whether rounding absorbs every update, so that no further pass would change the weights.
+    """
 
     passes: int
     converged: bool
-    mistakes_left: int  # of the last pass, or of all rows if its draws missed those that are wrong
-    updates_left: int  # of the last pass
-    stalled: bool = False  # whether rounding absorbs every update, so that no further pass would change the weights
+    last_pass_mistakes: int
+    last_pass_updates: int
+    stalled: bool = False
 
 
 def cycle(
@@ -53,92 +64,100 @@ def cycle(
     max_iter: int,
     rng: np.random.Generator,
     after_pass: Callable[[int, State], bool | None] | None = None,
-) -> tuple[State, Run]:
-    """Pass after pass, until one makes no mistake (no update, for a rule that insists on a margin), or none can change
-    the weights.
+) -> tuple[State, CycleResult]:
+    """Repeat passes until one makes no mistake (no update, for a rule with a required margin) or training stalls.
 
-    `after_pass(number, state)` is called after each; a true answer stops the cycling.
+    `state` is modified in place where possible; use only the returned state. `after_pass(number, state)` is called
+    after each pass; a true result ends the cycle.
     """
     if order == "random":
         rows.require_numbers()  # draws may miss a bad row in every pass
-    codes = learner.checked(state, rows, codes)
+    codes = learner.check_codes(state, rows, codes)
     ratchet = _Ratchet(learner, rows, codes) if learner.hypothesis.pockets else None
     for number in range(1, max_iter + 1):
         if ratchet is not None:
-            ratchet.open(state)
+            ratchet.begin_pass(state)
         before = state.counts.copy()
-        known = state.raw.copy() if _is_time_to_look(number, max_iter, rows, state) else None
-        visits = _order_of_pass(order, learner, state, rows, codes, rng)
-        state = learner.update_checked(state, rows, codes, visits, 0, len(rows))
+        weights_before = state.raw.copy() if _is_stall_check_due(number, max_iter, rows, state) else None
+        visit_order = _choose_order(order, learner, state, rows, codes, rng)
+        state = learner.update_unchecked(state, Visits(rows, codes, visit_order, 0, len(rows)))
         state.passes += 1
         changed = state.counts - before
         if ratchet is not None:
-            ratchet.click(state)
-        converged = not changed[_tally(learner)] and (
-            _is_proof(order, changed) or _all_right(learner, state, rows, codes)
+            ratchet.end_pass(state)
+        converged = not changed[_count_to_clear(learner)] and (
+            _pass_proves_convergence(order, changed) or _are_all_correct(learner, state, rows, codes)
         )
-        stalled = not converged and known is not None and _is_stalled(learner, state, rows, codes, known)
+        stalled = (
+            not converged and weights_before is not None and _is_stalled(learner, state, rows, codes, weights_before)
+        )
         stopped = after_pass(number, state) if after_pass is not None else False
         if converged or stalled or stopped:
             break
     if state.history is not None:
         state.history.release()
     mistakes = int(changed[MISTAKES]) or (0 if converged else learner.errors(state.raw, rows, codes))
-    return state, Run(number, converged, mistakes, int(changed[UPDATES]), stalled)
+    return state, CycleResult(number, converged, mistakes, int(changed[UPDATES]), stalled)
 
 
-def _order_of_pass(
+def _choose_order(
     order: str, learner: Learner, state: State, rows: Rows, codes: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray | None:
-    n = len(rows)
-    if order == "shuffled":
-        return rng.permutation(n)
-    if order == "random":
-        return rng.integers(0, n, size=n)
-    if order == "worst":
+    """Return the indices of the rows to visit in the next pass; None: all rows, in their own order."""
+
+    def margins_now() -> np.ndarray:
         rows.require_numbers()
-        return np.argsort(margins(state.raw, rows, codes, learner.constant), kind="stable")
-    return None  # as they stand
+        return margins(state.raw, rows, codes, learner.constant)
+
+    return draw_order(order, len(rows), rng, margins_now)
 
 
-def _is_proof(order: str, changed: np.ndarray) -> bool:
-    """Whether a clean pass has shown that the weights at its end get every row right: if it saw them all, which
-    draws with replacement may not, and left the weights alone, which a rule may not even where it made no mistake."""
+def _pass_proves_convergence(order: str, changed: np.ndarray) -> bool:
+    """Return whether a pass without mistakes proves that the final weights classify every row correctly.
+
+    It does if it visited all rows, which random draws may not, and made no update: some rules also update on rows that
+    are classified correctly.
+    """
     return order != "random" and int(changed[UPDATES]) == 0
 
 
-def _tally(learner: Learner) -> int:
-    """What must not happen in a clean pass. A margin rule goes on until every row has its margin."""
-    return UPDATES if isinstance(learner.rule, rules.Margin) else MISTAKES
+def _count_to_clear(learner: Learner) -> int:
+    """Return the index of the count that must be 0 in the final pass: updates, for a rule with a required margin."""
+    return MISTAKES if learner.rule.required_margin is None else UPDATES
 
 
-def _all_right(learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> bool:
-    """Look at every row under the weights as they are now."""
-    if isinstance(learner.rule, rules.Margin):
-        return bool((margins(state.raw, rows, codes, learner.constant) > learner.rule.beta).all())
+def _are_all_correct(learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> bool:
+    """Return whether the weights classify every row correctly, by the required margin if the rule has one."""
+    required = learner.rule.required_margin
+    if required is not None:
+        return bool((margins(state.raw, rows, codes, learner.constant) > required).all())
     return learner.errors(state.raw, rows, codes) == 0
 
 
-def _is_time_to_look(number: int, max_iter: int, rows: Rows, state: State) -> bool:
-    """Whether to look for a stall in this pass. The first begins with weights that every update changes."""
-    chosen = number > 1 and (number & (number - 1) == 0 or number == max_iter)
-    return chosen and number * rows.data.size >= state.raw.coef.size
+def _is_stall_check_due(number: int, max_iter: int, rows: Rows, state: State) -> bool:
+    """Return whether to check this pass for a stall. Pass 1 starts from zero weights, which every update changes."""
+    is_chosen = number > 1 and (number & (number - 1) == 0 or number == max_iter)
+    return is_chosen and number * rows.data.size >= state.raw.coef.size
 
 
-def _is_stalled(learner: Learner, state: State, rows: Rows, codes: np.ndarray, known: Weights) -> bool:
-    """Whether the weights are those known from before a pass, and no update on any row would change them."""
-    if not _are_equal(state.raw, known):
+def _is_stalled(learner: Learner, state: State, rows: Rows, codes: np.ndarray, before: Weights) -> bool:
+    """Return whether a pass did not change the weights, and no update on any row would change them."""
+    if not _are_equal(state.raw, before):
         return False
     trial = replace(state, history=None).copy()
 
     def absorbs(start: int, stop: int) -> bool:
-        """Whether each update on these rows leaves the weights as they are; two might cancel each other."""
-        before = int(trial.counts[UPDATES])
-        learner.update_checked(trial, rows, codes, None, start, stop)
-        if not _are_equal(trial.raw, known):
+        """Return whether no update on these rows changes the weights.
+
+        Two updates may cancel each other, so a range with several updates is halved until each is tested alone.
+        """
+        updates_before = int(trial.counts[UPDATES])
+        learner.update_unchecked(trial, Visits(rows, codes, None, start, stop))
+        if not _are_equal(trial.raw, before):
             return False
         middle = (start + stop) // 2
-        return int(trial.counts[UPDATES]) - before <= 1 or (absorbs(start, middle) and absorbs(middle, stop))
+        n_updates = int(trial.counts[UPDATES]) - updates_before
+        return n_updates <= 1 or (absorbs(start, middle) and absorbs(middle, stop))
 
     return absorbs(0, len(rows))
 
@@ -148,27 +167,31 @@ def _are_equal(one: Weights, other: Weights) -> bool:
 
 
 class _Ratchet:
-    """Each pass puts its longest runner forward; it replaces the best so far only with fewer errors on all rows."""
+    """Gallant's ratchet for the pocket hypothesis.
+
+    After each pass, the weights with the longest run of correct predictions in that pass replace the best weights so
+    far if they make fewer errors on all rows.
+    """
 
     def __init__(self, learner: Learner, rows: Rows, codes: np.ndarray) -> None:
         self.learner, self.rows, self.codes = learner, rows, codes
-        self.fewest = len(codes) + 1
+        self.fewest_errors = len(codes) + 1
         self.best: Weights | None = None
-        self.run = 0
+        self.best_run = 0
 
-    def open(self, state: State) -> None:
-        """Let any run of the coming pass, however short, be the longest so far."""
+    def begin_pass(self, state: State) -> None:
+        """Reset the longest run, so that runs of earlier passes do not count in this one."""
         state.counts[BEST_RUN] = 0
 
-    def click(self, state: State) -> None:
-        """Put the better of this pass's candidate and the best so far into the pocket."""
+    def end_pass(self, state: State) -> None:
+        """Store the better of this pass's weights and the best weights so far in the pocket."""
         candidate = self.learner.hypothesis.weights(state)
         assert candidate is not None
         errors = self.learner.errors(candidate, self.rows, self.codes)
-        if errors < self.fewest:
-            self.fewest, self.best = errors, candidate.copy()
-            self.run = int(max(state.counts[RUN], state.counts[BEST_RUN]))
+        if errors < self.fewest_errors:
+            self.fewest_errors, self.best = errors, candidate.copy()
+            self.best_run = int(max(state.counts[RUN], state.counts[BEST_RUN]))
         assert self.best is not None
         state.pocket.coef[:] = self.best.coef
         state.pocket.bias[:] = self.best.bias
-        state.counts[BEST_RUN] = max(self.run, state.counts[RUN])
+        state.counts[BEST_RUN] = max(self.best_run, state.counts[RUN])

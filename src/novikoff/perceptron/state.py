@@ -1,11 +1,11 @@
-"""The state of a learner: arrays and counters, nothing that decides anything.
+"""State: the arrays and counters of a learner.
 
-raw        the weights as the updates left them; what learning goes on from
-sums       for the averaged hypothesis: the sum over updates of (example number - 1) * update, so that the mean
-           of all weight vectors after n examples is raw - sums / n. Reading it touches neither.
-pocket     for the pocket hypothesis: the weights with the longest run of right answers so far
+raw        the weights after the last update; learning goes on from these
+sums       for the averaged hypothesis: the sum over updates of (example number - 1) * update, so that the mean of the
+           weight vectors after each of n examples is raw - sums / n
+pocket     for the pocket hypothesis: the weights with the longest run of correct answers so far
 history    for the voted hypothesis: the updates themselves
-counts, measures, trace    what the ledger is made of
+counts, measures, trace    what the ledger is made from
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from novikoff._compiled.loops.additive import BEST_RUN, EXAMPLES, RUN, SQUARED_NORM, SQUARED_RADIUS, STEP_SUM
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.history import History
-from novikoff.perceptron.ledger import Trace
+from novikoff.perceptron.ledger import LedgerTrace
 from novikoff.perceptron.weights import Weights
 
 __all__ = ["State"]
@@ -34,9 +34,9 @@ class State:
     history: History | None
     counts: np.ndarray = field(default_factory=lambda: np.zeros(5, np.int64))
     measures: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 0.0, 0.0, np.inf]))
-    trace: Trace = field(default_factory=Trace)
+    trace: LedgerTrace = field(default_factory=LedgerTrace)
     passes: int = 0
-    is_bounded: bool = True  # one learner's run from zero weights, as the mistake bounds suppose
+    is_bounded: bool = True  # whether it is one learner's run from zero weights, as the mistake bounds assume
 
     @property
     def n_features(self) -> int:
@@ -47,22 +47,22 @@ class State:
         return max(2, len(self.raw.bias))
 
     def mean_weights(self) -> Weights:
-        """The mean of the weights after each example: w - sums / n, see above."""
+        """Return the mean of the weight vectors after each example, raw - sums / n."""
         n = max(1, int(self.counts[EXAMPLES]))
         return Weights(self.raw.coef - self.sums.coef / n, self.raw.bias - self.sums.bias / n)
 
-    def longest_runner(self) -> Weights:
-        """The weights with the longest run of right answers: those in the pocket, or the present ones."""
+    def longest_run_weights(self) -> Weights:
+        """Return the weights with the longest run of correct answers: the pocket's, or the present ones."""
         return self.raw if self.counts[RUN] > self.counts[BEST_RUN] else self.pocket
 
     def votes(self, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
-        """The mean vote of all weight vectors after each example, for every row."""
+        """Return for every row the mean vote of the weight vectors after each example."""
         assert self.history is not None
         n = int(self.counts[EXAMPLES])
         return self.history.votes(rows, n, constant=constant, tie=tie, n_classes=self.n_classes) / max(1, n)
 
     def copy(self) -> State:
-        return self._each(
+        return self._map_weights(
             Weights.copy,
             history=self.history.copy() if self.history is not None else None,
             counts=self.counts.copy(),
@@ -72,47 +72,49 @@ class State:
 
     __copy__ = copy
 
-    def laid_out(self, *, sparse: bool) -> State:
-        """In the memory order that rows of this kind are fastest with; itself if it already is."""
-        if len(self.raw.bias) == 1 or self.raw.laid_out(sparse=sparse) is self.raw:
+    def to_layout(self, *, sparse: bool) -> State:
+        """Return a state in the memory order that is fastest with rows of a kind; this one if it is in it already."""
+        if len(self.raw.bias) == 1 or self.raw.to_layout(sparse=sparse) is self.raw:
             return self
-        return self._each(lambda weights: weights.laid_out(sparse=sparse))
+        return self._map_weights(lambda weights: weights.to_layout(sparse=sparse))
 
-    def widened(self, n_features: int) -> State:
-        """The same state for data with more features; the new ones weigh nothing."""
-        return self if n_features == self.n_features else self._each(lambda weights: weights.widened(n_features))
+    def widen(self, n_features: int) -> State:
+        """Return a state for rows with more features; the weights of the new ones are 0."""
+        return self if n_features == self.n_features else self._map_weights(lambda weights: weights.widen(n_features))
 
-    def flipped(self) -> State:
-        """The same state with the two classes exchanged."""
-        history = self.history.recoded(np.array([1, 0])) if self.history is not None else None
-        return self._each(lambda weights: weights.scaled(-1.0), history=history)
+    def swap_classes(self) -> State:
+        """Return a state with its two classes exchanged."""
+        history = self.history.recode_classes(np.array([1, 0])) if self.history is not None else None
+        return self._map_weights(lambda weights: weights.scale(-1.0), history=history)
 
-    def with_class(self, at: int, *, scale: float) -> State:
-        """Make room for one more class at place `at`.
+    def insert_class(self, code: int, *, scale: float) -> State:
+        """Return a state with one more class, which has this code; the codes from there on rise by 1.
 
-        The first time, the one vector w of two classes becomes -scale * w and scale * w: for the perceptron and
-        scale 1 that is the very state it would have if both had had a vector from the start.
+        With the third class, the one vector w of two classes becomes two, -scale * w and scale * w. For the perceptron
+        and scale 1 this is exactly the state it would have if both classes had had a vector from the start.
         """
-        grown = self
-        if len(self.raw.bias) == 1:
-            history = self.history.scaled(scale) if self.history is not None else None
-            measures = self.measures.copy()
-            measures[SQUARED_RADIUS] *= 2.0
-            measures[SQUARED_NORM] *= 2.0 * scale**2
-            measures[STEP_SUM] *= scale
-            grown = self._each(
-                lambda weights: weights.split(scale),
-                history=history,
-                measures=measures,
-                trace=self.trace.scaled(np.sqrt(2.0) * scale),
-                is_bounded=self.is_bounded and scale == 1.0,
-            )
-        places = np.arange(grown.n_classes)
-        history = grown.history.recoded(places + (places >= at)) if grown.history is not None else None
-        return grown._each(lambda weights: weights.with_class(at), history=history)
+        state = self._split_vectors(scale) if len(self.raw.bias) == 1 else self
+        old_codes = np.arange(state.n_classes)
+        new_codes = old_codes + (old_codes >= code)
+        history = state.history.recode_classes(new_codes) if state.history is not None else None
+        return state._map_weights(lambda weights: weights.insert_class(code), history=history)
 
-    def _each(self, change: Callable[[Weights], Weights], **others: object) -> State:
-        """Apply a change to every set of weights that is in use."""
+    def _split_vectors(self, scale: float) -> State:
+        """Return a state with a vector for each of two classes, which have shared one."""
+        measures = self.measures.copy()
+        measures[SQUARED_RADIUS] *= 2.0
+        measures[SQUARED_NORM] *= 2.0 * scale**2
+        measures[STEP_SUM] *= scale
+        return self._map_weights(
+            lambda weights: weights.split(scale),
+            history=self.history.split_vectors(scale) if self.history is not None else None,
+            measures=measures,
+            trace=self.trace.scale(np.sqrt(2.0) * scale),
+            is_bounded=self.is_bounded and scale == 1.0,
+        )
+
+    def _map_weights(self, change: Callable[[Weights], Weights], **others: object) -> State:
+        """Return a state with a change applied to all weights that are in use, and other fields replaced."""
         changed = {
             name: change(getattr(self, name)) if getattr(self, name) else getattr(self, name)
             for name in ("raw", "sums", "pocket")

@@ -1,4 +1,4 @@
-"""Weights and what they score: the linear part of every hypothesis."""
+"""Weights, their scores and their margins: the linear part of every hypothesis."""
 
 from __future__ import annotations
 
@@ -10,38 +10,42 @@ import numpy as np
 from novikoff._compiled.loops import additive
 from novikoff.inputs.rows import Rows
 
-__all__ = ["Weights", "linear_scores"]
+__all__ = ["Weights", "linear_scores", "margins", "margins_of_scores"]
 
-_SMALL, _LENT = 1 << 20, 1 << 26  # bytes
+_SMALL_BUFFER = 1 << 20  # bytes
+_LARGE_BUFFER = 1 << 26  # bytes; the system provides a page of it only when it is first written to
 
 
 @dataclass(eq=False)
-class _Room:
-    """Zeros beyond the features there are, so that a stream that brings a few new ones in every block does not copy all
-    weights each time; `used` says how many columns some Weights have."""
+class _ColumnBuffer:
+    """Weights followed by zero columns for later features.
+
+    A stream that brings a few new features in every block would otherwise copy all weights each time. `n_used` is the
+    number of columns that some `Weights` have.
+    """
 
     coef: np.ndarray
-    used: int
+    n_used: int
 
     @classmethod
-    def beside(cls, coef: np.ndarray, n_features: int) -> _Room:
-        """A copy with as many columns as are needed, and half as many more; or, if they are many, as many as fit into
-        memory that the system lends only where it is written to."""
-        wanted = n_features + n_features // 2
-        if wanted * len(coef) * coef.itemsize > _SMALL:
-            wanted = max(wanted, _LENT // (len(coef) * coef.itemsize))
-        room = np.zeros((len(coef), wanted), order="F")
-        room[:, : coef.shape[1]] = coef
-        return cls(room, n_features)
+    def allocate(cls, coef: np.ndarray, n_features: int) -> _ColumnBuffer:
+        """Copy weights into a buffer of one and a half times the columns that are needed; a buffer beyond
+        _SMALL_BUFFER has at least _LARGE_BUFFER bytes, of which unused pages cost nothing."""
+        capacity = n_features + n_features // 2
+        if capacity * len(coef) * coef.itemsize > _SMALL_BUFFER:
+            capacity = max(capacity, _LARGE_BUFFER // (len(coef) * coef.itemsize))
+        buffer = np.zeros((len(coef), capacity), order="F")
+        buffer[:, : coef.shape[1]] = coef
+        return cls(buffer, n_features)
 
 
 @dataclass(eq=False)
 class Weights:
-    """One weight vector for two classes, or one per class for many; coef (vectors, features), bias (vectors,)."""
+    """One weight vector for two classes, or one per class for more; coef (vectors, features), bias (vectors,)."""
 
     coef: np.ndarray
     bias: np.ndarray
-    _room: _Room | None = field(default=None, repr=False)
+    _buffer: _ColumnBuffer | None = field(default=None, repr=False)
 
     @classmethod
     def zeros(cls, n_vectors: int, n_features: int) -> Weights:
@@ -49,66 +53,94 @@ class Weights:
 
     @classmethod
     def none(cls) -> Weights:
-        """The memory that a hypothesis does not need."""
+        """Return empty weights, for a part of a state that the hypothesis does not need."""
         return cls.zeros(0, 0)
 
     def __bool__(self) -> bool:
         return len(self.bias) > 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and deepcopy, which would make two arrays of the one that coef shares with its room."""
-        return {**self.__dict__, "_room": None}
+        """Leave the buffer out of pickles and deep copies: they would make two arrays of the one it shares with
+        coef."""
+        return {**self.__dict__, "_buffer": None}
 
     def copy(self) -> Weights:
         return Weights(self.coef.copy(order="K"), self.bias.copy())
 
-    def laid_out(self, *, sparse: bool) -> Weights:
-        """(class, feature) in memory for dense rows, (feature, class) for sparse ones; itself if it already is."""
+    def to_layout(self, *, sparse: bool) -> Weights:
+        """Return weights in the memory order that is fastest with rows of a kind, or these if they are in it already:
+        (class, feature) for dense rows, (feature, class) for sparse rows."""
         ordered = np.asfortranarray(self.coef) if sparse and len(self.bias) > 1 else np.ascontiguousarray(self.coef)
         return self if ordered is self.coef else Weights(ordered, self.bias)
 
-    def scaled(self, by: float) -> Weights:
-        return Weights(self.coef * by + 0.0, self.bias * by + 0.0)  # no -0.0, which is equal but other bytes
+    def scale(self, factor: float) -> Weights:
+        """Return these weights times a factor."""
+        return Weights(self.coef * factor + 0.0, self.bias * factor + 0.0)  # + 0.0: no -0.0, whose bytes differ
 
-    def widened(self, n_features: int) -> Weights:
-        """With zero weights for features that were not there before; the others may share memory with these."""
-        if len(self.bias) > 1 and not self.coef.flags.fnc:  # for dense rows, which have come with all their features
-            grown = np.zeros((len(self.coef), n_features))
-            grown[:, : self.coef.shape[1]] = self.coef
-            return Weights(grown, self.bias)
-        room = self._room
-        is_ours = room is not None and self.coef.base is room.coef and room.used == self.coef.shape[1]
-        if room is None or not is_ours or n_features > room.coef.shape[1]:
-            room = _Room.beside(self.coef, n_features)
-        room.used = n_features
-        return Weights(room.coef[:, :n_features], self.bias, room)
+    def widen(self, n_features: int) -> Weights:
+        """Return weights for more features, zero for the new ones; they may share memory with these."""
+        if len(self.bias) > 1 and not self.coef.flags.fnc:  # laid out for dense rows, whose features do not grow
+            wide = np.zeros((len(self.coef), n_features))
+            wide[:, : self.coef.shape[1]] = self.coef
+            return Weights(wide, self.bias)
+        buffer = self._buffer
+        is_last_user = (
+            buffer is not None and self.coef.base is buffer.coef and buffer.n_used == self.coef.shape[1]
+        )  # no other weights use the columns after ours
+        if buffer is None or not is_last_user or n_features > buffer.coef.shape[1]:
+            buffer = _ColumnBuffer.allocate(self.coef, n_features)
+        buffer.n_used = n_features
+        return Weights(buffer.coef[:, :n_features], self.bias, buffer)
 
-    def split(self, by: float) -> Weights:
-        """One vector for two classes -> two vectors, -by * w and +by * w."""
-        sign = np.array([[-by], [by]])
+    def split(self, factor: float) -> Weights:
+        """Return two vectors for two classes, -factor * w and +factor * w, in place of the one that they shared."""
+        sign = np.array([[-factor], [factor]])
         return Weights(sign * self.coef + 0.0, (sign * self.bias).sum(axis=1) + 0.0)
 
-    def with_class(self, at: int) -> Weights:
-        return Weights(np.insert(self.coef, at, 0.0, axis=0), np.insert(self.bias, at, 0.0))
+    def insert_class(self, code: int) -> Weights:
+        """Return weights with a vector of zeros inserted for a new class with this code."""
+        return Weights(np.insert(self.coef, code, 0.0, axis=0), np.insert(self.bias, code, 0.0))
 
     def scores(self, rows: Rows, constant: float) -> np.ndarray:
-        """<w, x> + bias * constant for every row; see `linear_scores`."""
-        return linear_scores(rows, self.laid_out(sparse=rows.is_sparse), constant)
+        """Return <w, x> + bias * constant for every row; see `linear_scores`."""
+        return linear_scores(rows, self.to_layout(sparse=rows.is_sparse), constant)
 
     @property
     def norm(self) -> float:
-        coef = np.ascontiguousarray(self.coef)  # in another order of memory the sum would round in another way
+        coef = np.ascontiguousarray(self.coef)  # in another memory order the sum would be rounded differently
         return float(np.hypot(np.linalg.norm(coef), np.linalg.norm(self.bias)))
 
 
 def linear_scores(rows: Rows, weights: Weights, constant: float) -> np.ndarray:
-    """<w, x> + bias: (rows,) for one weight vector, (rows, vectors) for several."""
+    """Return <w, x> + constant * bias: (rows,) for one weight vector, (rows, vectors) for several."""
     n_vectors = len(weights.bias)
     if n_vectors == 1:
         out = np.empty(len(rows))
         additive.binary_scores(rows.data, rows.indices, rows.indptr, constant, weights.coef[0], weights.bias, out)
         return out
     out = np.empty((len(rows), n_vectors))
-    coef = np.ascontiguousarray(weights.coef.T) if rows.is_sparse else weights.coef  # as it is, if laid out for them
+    coef = np.ascontiguousarray(weights.coef.T) if rows.is_sparse else weights.coef  # no copy in the right layout
     additive.multiclass_scores(rows.data, rows.indices, rows.indptr, constant, coef, weights.bias, out)
     return out
+
+
+def margins(weights: Weights, rows: Rows, codes: np.ndarray, constant: float) -> np.ndarray:
+    """Return the margin <w, v> of every row.
+
+    v is y * x for two classes, and phi(x, y) - phi(x, z) for more, with z the strongest rival of the true class y.
+    Where codes are pairs (y, z), z is the given one.
+    """
+    return margins_of_scores(weights.scores(rows, constant), codes)
+
+
+def margins_of_scores(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the margins of rows with these scores; see `margins`."""
+    true = codes if codes.ndim == 1 else codes[:, 0]
+    if scores.ndim == 1:
+        return scores * (2 * true - 1)
+    each = np.arange(len(scores))
+    if codes.ndim == 2:
+        return scores[each, true] - scores[each, codes[:, 1]]
+    others = scores.copy()
+    others[each, true] = -np.inf
+    return scores[each, true] - others.max(axis=1)

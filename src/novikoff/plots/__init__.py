@@ -1,7 +1,8 @@
-"""Pictures: half-spaces and their proofs in the plane, Novikoff's proof along a run, and ways down to a minimum.
+"""Plots: half-spaces and certificates in the plane, Novikoff's proof, and descents.
 
-The only importer of matplotlib, which comes with the extra `novikoff[plot]`. Displays follow scikit-learn's
-convention: `from_...` computes and draws, `plot` draws again, artists are kept in attributes ending in `_`.
+The only package that imports matplotlib, which comes with the extra `novikoff[plot]`. Displays follow scikit-learn's
+convention: `from_...` computes and draws, `plot` draws again, artists are kept in attributes ending in `_`. Nothing is
+learned or proved here, and writing figures to files is done by `cli`.
 """
 
 from novikoff.plots.descent import DescentDisplay

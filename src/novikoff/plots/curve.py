@@ -1,4 +1,4 @@
-"""Boundaries that bend: where a function of the plane is 0."""
+"""Curved boundaries: the curve in the plane on which a function is 0."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.kernel_methods.kernels import Potential
-from novikoff.plots.plane_parts import Marked, Window
-from novikoff.plots.projection import Points, project, sample
-from novikoff.plots.style import BLACK, BLUE, GREY, ORANGE, literal, number
-from novikoff.plots.subjects import note_on
+from novikoff.kernel_methods.kernels import Kernel
+from novikoff.plots.plane_parts import MarkedRows, Window
+from novikoff.plots.projection import ProjectedRows, project, sample_row_indices
+from novikoff.plots.questions import note_sample
+from novikoff.plots.style import BLACK, BLUE, GREY, ORANGE, escape_dollars, format_number
 from novikoff.theory.certificates import Certificate, KernelSeparable
 
-__all__ = ["Bent", "Curve", "bent_certificate", "bent_estimator"]
+__all__ = ["Curve", "CurvedPicture", "compose_certificate_picture", "compose_estimator_picture"]
 
-_FINE = 400  # points of a grid across the window
-_BEYOND = 0.35  # windows on each side: axes of one scale may show more than was asked for
-_AT_ONCE = 20_000  # points scored at a time
-_EDGE = "$f(x)$ = \u00b1 margin $\\gamma$ = {}"
+_GRID_POINTS = 400  # across the window
+_OVERHANG = 0.35  # of the window, on each side: axes of equal scale may show more than the window
+_CHUNK = 20_000  # points scored at a time
+_MARGIN_LABEL = "$f(x)$ = \u00b1 margin $\\gamma$ = {}"
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Curve:
     margin_label: str = ""
 
     def draw(self, ax: Any, window: Window) -> dict[str, Any]:
-        """Draw regions, curve and band; what is in the legend are lines that look like them."""
-        low, high = window.low - _BEYOND * window.size, window.high + _BEYOND * window.size
-        across, up = (np.linspace(*ends, _FINE) for ends in zip(low, high, strict=True))
+        """Draw regions, curve and band; the legend gets empty lines of the same style, as contours have no label."""
+        low, high = window.low - _OVERHANG * window.size, window.high + _OVERHANG * window.size
+        across, up = (np.linspace(*ends, _GRID_POINTS) for ends in zip(low, high, strict=True))
         grid = np.stack(np.meshgrid(across, up), axis=-1)
         cells = grid.reshape(-1, 2)
-        parts = [self.score(cells[start : start + _AT_ONCE]) for start in range(0, len(cells), _AT_ONCE)]
+        parts = [self.score(cells[start : start + _CHUNK]) for start in range(0, len(cells), _CHUNK)]
         f = np.concatenate(parts).reshape(grid.shape[:2])
         largest = max(float(np.abs(f).max()), 1e-300) * 2.0
         regions = ax.contourf(across, up, f, [-largest, 0.0, largest], colors=[ORANGE, BLUE], alpha=0.13, zorder=0)
@@ -71,91 +71,93 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Bent:
-    """What a picture with a curve is made of."""
+class CurvedPicture:
+    """The parts of a picture with a curved boundary."""
 
-    points: Points
+    points: ProjectedRows
     signs: np.ndarray
     title: str
     note: str | None
     curve: Curve | None = None
-    ringed: Marked | None = None
-    crossed: Marked | None = None
+    ringed: MarkedRows | None = None
+    crossed: MarkedRows | None = None
 
 
-def bent_estimator(clf: Any, X: Any, signs: np.ndarray, names: list[str]) -> Bent:
-    """The boundary of any classifier that has a `decision_function`, or the score of its second class."""
-    X = _in_the_plane(X)
+def compose_estimator_picture(clf: Any, X: Any, signs: np.ndarray, names: list[str]) -> CurvedPicture:
+    """The picture of any classifier that has a `decision_function`: its boundary, rows, and rows that it gets wrong."""
+    X = _require_two_features(X)
     scores = signs * np.asarray(clf.decision_function(X), float)
-    wrong, support = np.flatnonzero(scores <= 0.0), _support(clf, X)
-    rows = sample(np.arange(len(signs)), support)
-    seen = np.flatnonzero(np.isin(rows, wrong))
+    wrong, support = np.flatnonzero(scores <= 0.0), _find_support(clf, X)
+    rows = sample_row_indices(np.arange(len(signs)), support)
+    wrong_drawn = np.flatnonzero(np.isin(rows, wrong))
     title = f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side"
-    return Bent(
-        _points(X[rows], names),
+    return CurvedPicture(
+        _project_plane(X[rows], names),
         signs[rows],
         title,
-        note_on(len(rows), len(signs)),
+        note_sample(len(rows), len(signs)),
         Curve(lambda at: np.asarray(clf.decision_function(at), float)),
-        Marked(np.searchsorted(rows, support), "support row") if len(support) else None,
-        Marked(seen, "not on its side") if len(seen) else None,
+        MarkedRows(np.searchsorted(rows, support), "support row") if len(support) else None,
+        MarkedRows(wrong_drawn, "not on its side") if len(wrong_drawn) else None,
     )
 
 
-def bent_certificate(found: Certificate, told: str, X: Any, signs: np.ndarray, names: list[str]) -> Bent:
-    """The separator of a certificate in feature space with its margin, or the rows that allow none."""
-    X = _in_the_plane(X)
-    asked = np.flatnonzero(signs)
+def compose_certificate_picture(
+    found: Certificate, question: str, X: Any, signs: np.ndarray, names: list[str]
+) -> CurvedPicture:
+    """The picture of a certificate in feature space: the separator with its margin, or the rows of the witness."""
+    X = _require_two_features(X)
+    signed_rows = np.flatnonzero(signs)
     kernel = _formula(found.question.kernel)
     if isinstance(found, KernelSeparable):
-        rows = sample(asked, found.support)
-        curve = Curve(lambda at: found.scores(X, at), found.margin, _EDGE.format(number(found.margin)))
-        return Bent(
-            _points(X[rows], names),
+        rows = sample_row_indices(signed_rows, found.support)
+        curve = Curve(lambda at: found.scores(X, at), found.margin, _MARGIN_LABEL.format(format_number(found.margin)))
+        return CurvedPicture(
+            _project_plane(X[rows], names),
             signs[rows],
-            f"{told}: separable with K = {kernel}",
-            note_on(len(rows), len(asked)),
+            f"{question}: separable with K = {kernel}",
+            note_sample(len(rows), len(signed_rows)),
             curve,
-            Marked(np.searchsorted(rows, found.support), "support row"),
+            MarkedRows(np.searchsorted(rows, found.support), "support row"),
         )
     proof: Any = found
-    rows = sample(asked, proof.rows)
+    rows = sample_row_indices(signed_rows, proof.rows)
     at = np.searchsorted(rows, proof.rows)
-    return Bent(
-        _points(X[rows], names),
+    return CurvedPicture(
+        _project_plane(X[rows], names),
         signs[rows],
-        f"{told}: not separable with K = {kernel}",
-        note_on(len(rows), len(asked)),
+        f"{question}: not separable with K = {kernel}",
+        note_sample(len(rows), len(signed_rows)),
         None,
-        Marked(at, f"{len(at)} rows that prove it"),
+        MarkedRows(at, f"{len(at)} rows that prove it"),
     )
 
 
 def _formula(kernel: Any) -> str:
-    """A kernel as a textbook prints it; a function of the user's by its name."""
-    if not isinstance(kernel, Potential) or kernel.name in ("hamming", "precomputed"):
-        return literal(kernel)
+    """A kernel as a formula; a user's own function by its name."""
+    if not isinstance(kernel, Kernel) or kernel.name in ("hamming", "precomputed"):
+        return escape_dollars(kernel)
     text = str(kernel).replace("<x, z>", r"\langle x, z \rangle").replace("sum ", r"\sum ")
     for name in ("exp", "tanh"):
         text = text.replace(name, "\\" + name)
     return f"${text}$"
 
 
-def _in_the_plane(X: Any) -> np.ndarray:
+def _require_two_features(X: Any) -> np.ndarray:
     if X.shape[1] != 2:
         raise DataError(
-            f"A boundary that bends is drawn in the plane of two features, X has {X.shape[1]}. Choose two "
-            "columns and fit again."
+            f"A curved boundary is drawn in the plane of two features, X has {X.shape[1]}. Choose two columns and "
+            "fit again."
         )
     return np.asarray(X.toarray() if sp.issparse(X) else X, float)
 
 
-def _points(X: np.ndarray, names: list[str]) -> Points:
+def _project_plane(X: np.ndarray, names: list[str]) -> ProjectedRows:
     return project(X, np.zeros(2), 0.0, names)
 
 
-def _support(clf: Any, X: np.ndarray) -> np.ndarray:
-    """The rows of X that the classifier has kept."""
+def _find_support(clf: Any, X: np.ndarray) -> np.ndarray:
+    """The indices of the rows of X that are support vectors of the classifier."""
     kept = getattr(clf, "support_vectors_", None)
     if kept is None or getattr(kept, "shape", (0, 0))[1:] != (2,):
         return np.empty(0, np.int64)

@@ -1,4 +1,4 @@
-"""DescentDisplay: who comes down how fast."""
+"""DescentDisplay: how fast solvers approach the minimum."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.descent.trace import Trace
+from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError
-from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, literal, log_axes, new_axes
+from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, escape_dollars, log_axes, new_axes
 
 __all__ = ["DescentDisplay"]
 
 _COLOURS, _LINES, _MARKERS = (BLUE, VERMILION, GREEN, ORANGE, BLACK, GREY), ("-", "--", "-.", ":"), "osD^vPX"
-# Cycles of lengths six, four and seven: the first of them comes again after the 84th.
+# Cycles of lengths 6, 4 and 7, so that 84 styles differ.
 _STYLES = [(_COLOURS[k % 6], _LINES[k % 4], _MARKERS[k % 7]) for k in range(84)]
 
 
 class DescentDisplay:
-    """The way down of one or several solvers: how far F is above its minimum, by passes over the rows and by seconds.
+    """The descent of one or several solvers: how far F is above its minimum, by passes over the rows and by seconds.
 
-    On logarithmic axes gradient descent is a curve that bends down ever faster, Newton's method falls off a cliff, and
+    On logarithmic axes gradient descent is a curve that falls ever faster, Newton's method drops almost vertically, and
     stochastic gradients follow a straight line.
 
     Parameters
     ----------
-    traces : dict of Trace
+    traces : dict of DescentTrace
         By the names to draw them under.
     optimum : float or dict, default=None
         The minimum of F, if it is known; by name, if traces are of several problems, such as classes. By default the
@@ -52,8 +52,8 @@ class DescentDisplay:
     (['gd', 'newton'], 2)
     """
 
-    def __init__(self, traces: Mapping[str, Trace], optimum: float | Mapping[str, float] | None = None) -> None:
-        if not traces or not all(isinstance(trace, Trace) and len(trace) for trace in traces.values()):
+    def __init__(self, traces: Mapping[str, DescentTrace], optimum: float | Mapping[str, float] | None = None) -> None:
+        if not traces or not all(isinstance(trace, DescentTrace) and len(trace) for trace in traces.values()):
             raise DataError(
                 "A descent is drawn from traces: pass LinearClassifiers or LinearRegressors that fit has "
                 "fitted, or the trace_ of each, by name."
@@ -67,7 +67,7 @@ class DescentDisplay:
 
     @classmethod
     def from_estimator(cls, model: Any, *, optimum: float | None = None, ax: Any = None) -> DescentDisplay:
-        """Draw how one model was found; of many classes each.
+        """Draw the descent of one model; with many classes, of each class.
 
         Parameters
         ----------
@@ -82,10 +82,10 @@ class DescentDisplay:
         DescentDisplay
         """
         traces = model.trace_
-        if isinstance(traces, Trace):
+        if isinstance(traces, DescentTrace):
             return cls({getattr(model, "solver", "objective"): traces}, optimum).plot(ax)
         named = {str(name): trace for name, trace in zip(model.classes_, traces, strict=True)}
-        own = {name: _lowest([trace]) for name, trace in named.items()}  # each class is a problem of its own
+        own = {name: _lowest([trace]) for name, trace in named.items()}  # each class is a separate problem
         return cls(named, own if optimum is None else optimum).plot(ax)
 
     @classmethod
@@ -105,7 +105,7 @@ class DescentDisplay:
         -------
         DescentDisplay
         """
-        traces: dict[str, Trace] = {}
+        traces: dict[str, DescentTrace] = {}
         problem: dict[str, Any] = {}  # which class, where there are several
         for name, model in models.items():
             found: Any = getattr(model, "trace_", None)
@@ -114,8 +114,8 @@ class DescentDisplay:
                 traces |= own
                 problem |= dict(zip(own, model.classes_, strict=True))
             else:
-                traces[name] = found  # what is no trace is refused there
-        if optimum is not None or not problem or not all(isinstance(trace, Trace) for trace in traces.values()):
+                traces[name] = found  # __init__ refuses what is not a trace
+        if optimum is not None or not problem or not all(isinstance(trace, DescentTrace) for trace in traces.values()):
             return cls(traces, optimum).plot(ax)
         alike = {
             own: [trace for name, trace in traces.items() if problem.get(name) == problem.get(own)] for own in traces
@@ -153,21 +153,23 @@ class DescentDisplay:
     def _draw(self, ax: Any, column: str) -> None:
         for (name, trace), (colour, line, marker) in zip(self.traces.items(), _STYLES * len(self.traces), strict=False):
             x, above = getattr(trace, column), trace.objective - self.optimum[name]
-            seen = (x > 0.0) & (above > 0.0)  # a logarithm has no place for the start, nor for the minimum
+            is_positive = (x > 0.0) & (
+                above > 0.0
+            )  # the logarithm of 0 cannot be drawn: neither the start nor the minimum
             (drawn,) = ax.plot(
-                x[seen],
-                above[seen],
+                x[is_positive],
+                above[is_positive],
                 color=colour,
                 ls=line,
                 lw=1.6,
                 marker=marker,
                 ms=4.0,
-                markevery=max(1, seen.sum() // 30),
-                label=literal(name),
+                markevery=max(1, is_positive.sum() // 30),
+                label=escape_dollars(name),
             )
             self.lines_[name].append(drawn)
 
 
-def _lowest(traces: Iterable[Trace]) -> float:
-    """The lowest value of F on the way."""
+def _lowest(traces: Iterable[DescentTrace]) -> float:
+    """The lowest value of F in all traces."""
     return min(float(trace.objective.min()) for trace in traces)

@@ -1,4 +1,4 @@
-"""LedgerDisplay: Novikoff's proof, watched along a run."""
+"""LedgerDisplay: Novikoff's proof along a run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.perceptron.ledger import Ledger
-from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, VERMILION, log_axes, new_axes, number
+from novikoff.plots.style import BLACK, BLUE, GREEN, GREY, VERMILION, format_number, log_axes, new_axes
 from novikoff.rules import Margin, Perceptron
 
 __all__ = ["LedgerDisplay"]
 
-# How many times the run itself a bound may be: on ordinary axes, on logarithmic ones, else only in words.
+# Bounds up to _NEAR times the values of the run are drawn on linear axes, up to _FAR times on logarithmic ones, and
+# beyond that only written as text.
 _NEAR, _FAR = 5.0, 1000.0
-_NOTHING: Any = None  # drawn
+_NOT_DRAWN: Any = None
 
 
 class LedgerDisplay:
@@ -41,7 +42,7 @@ class LedgerDisplay:
     margin : float or None
         gamma, if it is known.
     growth, limit : float or None
-        R, or what takes its place for the rule, and the k at which floor and ceiling meet; None without proof.
+        R, or its counterpart for the rule, and the k at which floor and ceiling meet; None where there is no proof.
     ax_, figure_ : ndarray of three matplotlib Axes, matplotlib Figure
     norm_, floor_, ceiling_, progress_, meeting_, mistakes_, bound_, certified_, margin_ : matplotlib artists
         What was drawn; None where there was nothing to draw.
@@ -61,7 +62,7 @@ class LedgerDisplay:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger, rule = ledger, ledger.rule
         self.step = rule.learning_rate if isinstance(rule, Perceptron) else 1.0
-        self.k, self.examples, self.mistakes, norm, progress = _path(ledger)
+        self.k, self.examples, self.mistakes, norm, progress = _read_trace(ledger)
         self.norm, self.progress, self.certified = norm / self.step, progress / self.step, norm / self.step / self.k
         self.has_equal_steps = ledger.is_bounded and isinstance(rule, Perceptron | Margin)
         self.margin = ledger.margin if ledger.margin is not None and ledger.margin > 0.0 else None
@@ -74,7 +75,7 @@ class LedgerDisplay:
 
     @classmethod
     def from_estimator(cls, clf: Any, *, margin: float | None = None, ax: Any = None) -> LedgerDisplay:
-        """Draw the account of an estimator.
+        """Draw the ledger of an estimator.
 
         Parameters
         ----------
@@ -93,7 +94,7 @@ class LedgerDisplay:
 
     @classmethod
     def from_ledger(cls, ledger: Ledger, *, margin: float | None = None, ax: Any = None) -> LedgerDisplay:
-        """Draw the account of a run.
+        """Draw the ledger of a run.
 
         Parameters
         ----------
@@ -131,18 +132,18 @@ class LedgerDisplay:
         if len(self.ax_) != 3:
             raise DataError(f"The proof has three panels; found {len(self.ax_)} axes.")
         self.figure_ = self.ax_[0].figure
-        self.norm_ = self.floor_ = self.ceiling_ = self.progress_ = self.meeting_ = _NOTHING
-        self.mistakes_ = self.bound_ = self.certified_ = self.margin_ = _NOTHING
+        self.norm_ = self.floor_ = self.ceiling_ = self.progress_ = self.meeting_ = _NOT_DRAWN
+        self.mistakes_ = self.bound_ = self.certified_ = self.margin_ = _NOT_DRAWN
         for panel, draw in zip(self.ax_, (self._draw_norm, self._draw_mistakes, self._draw_certified), strict=True):
             if len(self.k):
                 draw(panel)
             else:
-                _say(panel, "no path on record" if self.ledger.updates else "no mistakes")
+                _write_instead(panel, "no path on record" if self.ledger.updates else "no mistakes")
         return self
 
     def _draw_norm(self, ax: Any) -> None:
         (self.norm_,) = ax.plot(
-            self.k, self.norm, color=BLACK, lw=1.8, zorder=3, label=self._norm_name(), **self._dots()
+            self.k, self.norm, color=BLACK, lw=1.8, zorder=3, label=self._norm_name(), **self._marker_style()
         )
         is_far = self.limit is not None and self.limit > _NEAR * self.k[-1]
         end = 1.15 * max(self.k[-1], self.limit or 0.0) * (2.0 if is_far else 1.0)
@@ -159,7 +160,7 @@ class LedgerDisplay:
             log_axes(ax, "xy")
         else:
             ax.set_ylim(0.0, None)
-        # Below the floor and above the ceiling there is nothing to hide.
+        # The legend hides nothing below the floor or above the ceiling.
         ax.legend(loc="lower right" if self.floor_ else "upper left", fontsize="small")
 
     def _draw_floor(self, ax: Any, grid: np.ndarray) -> None:
@@ -167,8 +168,8 @@ class LedgerDisplay:
         assert self.margin is not None
         assert self.growth is not None
         (self.floor_,) = ax.plot(grid, grid * self.margin, color=GREEN, ls="-.", label=r"at least $k\,\gamma$")
-        room = np.append(grid[grid < self.limit], self.limit)
-        ax.fill_between(room, room * self.margin, np.sqrt(room) * self.growth, color=GREY, alpha=0.15, lw=0)
+        between = np.append(grid[grid < self.limit], self.limit)
+        ax.fill_between(between, between * self.margin, np.sqrt(between) * self.growth, color=GREY, alpha=0.15, lw=0)
         self.meeting_ = ax.scatter(
             self.limit,
             self.limit * self.margin,
@@ -176,10 +177,10 @@ class LedgerDisplay:
             s=150,
             color=BLACK,
             zorder=4,
-            label=f"{self._limit_name()} = {number(self.limit)}",
+            label=f"{self._limit_name()} = {format_number(self.limit)}",
         )
         known = ~np.isnan(self.progress)
-        # Another margin may have been passed than that of the separator which was followed.
+        # The margin that was passed may differ from that of the separator u along which progress was recorded.
         if known.any() and (self.progress[known] >= self.k[known] * self.margin * (1.0 - 1e-9)).all():
             (self.progress_,) = ax.plot(
                 self.k[known], self.progress[known], color=BLUE, ls=":", lw=1.8, label=r"$\langle w, u \rangle$"
@@ -202,10 +203,15 @@ class LedgerDisplay:
     def _draw_bound(self, ax: Any, bound: float, times: float) -> None:
         if times > _FAR:
             ax.text(
-                0.03, 0.96, rf"$\uparrow$ bound: {number(bound)}", transform=ax.transAxes, color=VERMILION, va="top"
+                0.03,
+                0.96,
+                rf"$\uparrow$ bound: {format_number(bound)}",
+                transform=ax.transAxes,
+                color=VERMILION,
+                va="top",
             )
             return
-        self.bound_ = ax.axhline(bound, color=VERMILION, ls="--", label=f"bound: {number(bound)}")
+        self.bound_ = ax.axhline(bound, color=VERMILION, ls="--", label=f"bound: {format_number(bound)}")
         if times > _NEAR:
             log_axes(ax, "y")
             ax.set_ylim(0.8, 2.0 * bound)
@@ -215,13 +221,17 @@ class LedgerDisplay:
     def _draw_certified(self, ax: Any) -> None:
         if self.has_equal_steps:
             label = r"$\Vert w \Vert\,/\,k$" if self.step == 1.0 else r"$\Vert w \Vert\,/\,(\eta\,k)$"
-            (self.certified_,) = ax.plot(self.k, self.certified, color=BLACK, lw=1.8, label=label, **self._dots())
+            (self.certified_,) = ax.plot(
+                self.k, self.certified, color=BLACK, lw=1.8, label=label, **self._marker_style()
+            )
         else:
             label, value = r"$\Vert w \Vert\,/$ sum of steps, at the end", self.ledger.norm / self.ledger.step_sum
             (self.certified_,) = ax.plot(self.k[-1:], value, color=BLACK, ls="", marker="o", label=label)
             ax.set_xlim(0.0, 1.15 * self.k[-1])
         if self.margin is not None:
-            self.margin_ = ax.axhline(self.margin, color=GREEN, ls="-.", label=rf"$\gamma$ = {number(self.margin)}")
+            self.margin_ = ax.axhline(
+                self.margin, color=GREEN, ls="-.", label=rf"$\gamma$ = {format_number(self.margin)}"
+            )
         ax.set(title=r"Certified bound on $\gamma$", xlabel=self._k_name(), ylabel=r"$\gamma$ is at most")
         if self.has_equal_steps and len(self.k) > 20:
             log_axes(ax, "xy")
@@ -229,8 +239,8 @@ class LedgerDisplay:
             ax.set_ylim(0.0, 1.25 * max(self.certified_.get_ydata()))
         ax.legend(loc="upper right", fontsize="small")
 
-    def _dots(self) -> dict[str, Any]:
-        """Few points are shown one by one."""
+    def _marker_style(self) -> dict[str, Any]:
+        """A marker for each point, if there are few."""
         return {"marker": "o", "ms": 4.0} if len(self.k) <= 30 else {}
 
     def _norm_name(self) -> str:
@@ -240,18 +250,19 @@ class LedgerDisplay:
         return "mistakes $k$" if isinstance(self.ledger.rule, Perceptron) else "updates $k$"
 
     def _limit_name(self) -> str:
-        is_plain = isinstance(self.ledger.rule, Perceptron)
-        return r"$(R\,/\,\gamma)^2$" if is_plain else r"$(R^2 + 2\beta)\,/\,\gamma^2$"
+        is_perceptron = isinstance(self.ledger.rule, Perceptron)
+        return r"$(R\,/\,\gamma)^2$" if is_perceptron else r"$(R^2 + 2\beta)\,/\,\gamma^2$"
 
 
-def _path(ledger: Ledger) -> np.ndarray:
-    """Columns of the trace, and the last state, which thinning may have left out."""
+def _read_trace(ledger: Ledger) -> np.ndarray:
+    """The columns of the trace, with the last state, which thinning may have left out."""
     points = list(ledger.trace.points)
     if points and points[-1][0] < ledger.updates:
         points.append((ledger.updates, ledger.examples, ledger.mistakes, ledger.norm, math.nan))
     return np.array(points, float).reshape(-1, 5).T
 
 
-def _say(ax: Any, words: str) -> None:
-    ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=GREY)
+def _write_instead(ax: Any, text: str) -> None:
+    """Write a text where there is nothing to draw."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color=GREY)
     ax.set(xticks=[], yticks=[])

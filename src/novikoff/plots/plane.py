@@ -1,4 +1,4 @@
-"""PlaneDisplay: a half-space, its margin, or the proof that there is none, in the plane."""
+"""PlaneDisplay: two classes in the plane, with a half-space or the proof that there is none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.plots.curve import Bent, Curve, bent_certificate, bent_estimator
-from novikoff.plots.plane_parts import Boundary, Marked, Window, Witness, scatter, sum_of
-from novikoff.plots.projection import Points, matrix, project, sample
-from novikoff.plots.style import GREY, new_axes, number
-from novikoff.plots.subjects import asked, half_space, mean_of, named, note_on, signs_of
+from novikoff.plots.curve import Curve, CurvedPicture, compose_certificate_picture, compose_estimator_picture
+from novikoff.plots.plane_parts import Boundary, MarkedRows, Window, WitnessHulls, draw_rows, format_sum
+from novikoff.plots.projection import ProjectedRows, project, sample_row_indices, validate_matrix
+from novikoff.plots.questions import describe_question, mean_row, name_sides, note_sample, read_half_space, signs_of
+from novikoff.plots.style import GREY, format_number, new_axes
 from novikoff.theory.certificates import Inseparable, Separable
 
 __all__ = ["PlaneDisplay"]
@@ -30,23 +30,23 @@ _ARTISTS = (
     "common_",
     "legend_",
 )
-_RATIO = 1.3  # width to height of the axes in a new figure, nearly
-_LOPSIDED = 12.0  # features whose ranges differ by more are not drawn to the same scale: one would vanish
+_RATIO = 1.3  # about the width of the axes in a new figure, divided by their height
+_LARGEST_RATIO = 12.0  # of the ranges of two features that are drawn to the same scale
 
 
 @dataclass(eq=False, repr=False)
 class PlaneDisplay:
-    """Two classes in the plane, with the half-space that parts them or the rows that show that none can.
+    """Two classes in the plane, with the half-space that separates them, or the rows that prove that none does.
 
     Make one with `from_estimator`, `from_certificate` or `from_half_space`. Two features are drawn to the same scale,
-    so that w is seen to be perpendicular to the boundary; if their ranges differ too much for that, w is left out.
+    so that w looks perpendicular to the boundary; if their ranges differ too much for that, w is left out.
     With more features, rows are projected on w, where distances from the boundary are true, and on the direction of
     largest remaining variance. Of more than 5,000 rows a random 5,000 are drawn, and the legend says so; rows of a
     proof are never left out.
 
     Attributes
     ----------
-    points : Points
+    points : ProjectedRows
         Where the rows are drawn, and the score in the picture: <normal, p> + offset.
     signs : ndarray of shape (n,)
         The side each row should be on; 0 if it has no label.
@@ -55,10 +55,10 @@ class PlaneDisplay:
     title, note : str
     boundary : Boundary or None
         The line, with its band.
-    ringed, crossed : Marked or None
+    ringed, crossed : MarkedRows or None
         Support or witness rows; rows that are not on their side.
-    witness : Witness or None
-        Hulls of witness rows, and the point in them that proves that no half-space will do.
+    witness : WitnessHulls or None
+        Hulls of witness rows, and the point in them that proves that no half-space separates them.
     limits : tuple of two ranges
         What to show of each axis; None for everything.
     curve : Curve or None
@@ -79,15 +79,15 @@ class PlaneDisplay:
     (array([3., 1.]), 1.0)
     """
 
-    points: Points
+    points: ProjectedRows
     signs: np.ndarray
     names: tuple[tuple[int, str], ...]
     title: str
     note: str | None = None
     boundary: Boundary | None = None
-    ringed: Marked | None = None
-    crossed: Marked | None = None
-    witness: Witness | None = None
+    ringed: MarkedRows | None = None
+    crossed: MarkedRows | None = None
+    witness: WitnessHulls | None = None
     limits: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
     curve: Curve | None = None
 
@@ -126,30 +126,33 @@ class PlaneDisplay:
                 "the rows of two classes, or pass one of the certificates of certify(X, y) to "
                 "from_certificate."
             )
-        X, names = matrix(X, feature_names)
+        X, names = validate_matrix(X, feature_names)
         if not hasattr(clf, "coef_"):
-            return cls._of_bent(
-                bent_estimator(clf, X, signs_of(y, classes, X.shape[0]), names), named(*classes), ax, kwargs
+            return cls._from_curved_picture(
+                compose_estimator_picture(clf, X, signs_of(y, classes, X.shape[0]), names),
+                name_sides(*classes),
+                ax,
+                kwargs,
             )
-        w, intercept = half_space(clf.coef_, clf.intercept_, X.shape[1])
+        w, intercept = read_half_space(clf.coef_, clf.intercept_, X.shape[1])
         signs = signs_of(y, classes, X.shape[0])
         scores = signs * (X @ w + intercept)
         wrong = np.flatnonzero(scores <= 0.0)
         nearest = wrong[:0] if len(wrong) else np.flatnonzero(scores <= scores.min() * (1.0 + 1e-9))
-        rows = sample(np.arange(len(signs)), nearest)
+        rows = sample_row_indices(np.arange(len(signs)), nearest)
         points = project(X[rows], w, intercept, names)
         margin = None if len(wrong) else float(scores.min())
         boundary = Boundary(points.normal, points.offset, r"$w \cdot x + b$", "$w$", margin, "no row is nearer")
-        seen = np.flatnonzero(np.isin(rows, wrong))
+        wrong_drawn = np.flatnonzero(np.isin(rows, wrong))
         return cls(
             points,
             signs[rows],
-            named(*classes),
+            name_sides(*classes),
             f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side",
-            note_on(len(rows), len(signs)),
+            note_sample(len(rows), len(signs)),
             boundary,
-            ringed=Marked(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
-            crossed=Marked(seen, "not on its side") if len(seen) else None,
+            ringed=MarkedRows(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
+            crossed=MarkedRows(wrong_drawn, "not on its side") if len(wrong_drawn) else None,
         ).plot(ax, **kwargs)
 
     @classmethod
@@ -161,7 +164,7 @@ class PlaneDisplay:
         Separable: w*, the band without rows around its boundary, and the support rows on the edges of the band.
         Inseparable: the witness rows of each class joined to a hull, and a point that is in both hulls. Without an
         intercept y x is drawn instead of x, and the hull of the witness rows around 0. In the feature space of a kernel
-        all of it bends: the boundary and the edges of its band are curves, and there are no hulls to be seen.
+        the boundary and the edges of its band are curves, and no hulls are drawn.
 
         Parameters
         ----------
@@ -185,79 +188,88 @@ class PlaneDisplay:
                 f"Expected the certificate of one question, found {type(certificate).__name__}. For many "
                 "classes pass one of them: certify(X, y)['a', 'b']."
             )
-        X, names = matrix(X, feature_names)
+        X, names = validate_matrix(X, feature_names)
         signs = certificate.question.signs(y)
         if X.shape != (certificate.n_rows, certificate.n_features) or len(signs) != certificate.n_rows:
             raise DataError(
-                f"The certificate speaks of {certificate.n_rows} rows with {certificate.n_features} "
+                f"The certificate is about {certificate.n_rows} rows with {certificate.n_features} "
                 f"features; X has shape {X.shape}, y {len(signs)} labels."
             )
         if certificate.question.kernel is not None:
-            told, sides = asked(certificate.question)
-            return cls._of_bent(bent_certificate(certificate, told, X, signs, names), sides, ax, kwargs)
+            question, sides = describe_question(certificate.question)
+            return cls._from_curved_picture(
+                compose_certificate_picture(certificate, question, X, signs, names), sides, ax, kwargs
+            )
         if isinstance(certificate, Separable):
-            return cls._of_separable(certificate, X, signs, names).plot(ax, **kwargs)
-        return cls._of_inseparable(certificate, X, signs, names).plot(ax, **kwargs)
+            return cls._from_separable(certificate, X, signs, names).plot(ax, **kwargs)
+        return cls._from_inseparable(certificate, X, signs, names).plot(ax, **kwargs)
 
     @classmethod
-    def _of_bent(cls, bent: Bent, sides: tuple[tuple[int, str], ...], ax: Any, kwargs: dict[str, Any]) -> PlaneDisplay:
+    def _from_curved_picture(
+        cls, picture: CurvedPicture, sides: tuple[tuple[int, str], ...], ax: Any, kwargs: dict[str, Any]
+    ) -> PlaneDisplay:
         return cls(
-            bent.points,
-            bent.signs,
+            picture.points,
+            picture.signs,
             sides,
-            bent.title,
-            bent.note,
-            ringed=bent.ringed,
-            crossed=bent.crossed,
-            curve=bent.curve,
+            picture.title,
+            picture.note,
+            ringed=picture.ringed,
+            crossed=picture.crossed,
+            curve=picture.curve,
         ).plot(ax, **kwargs)
 
     @classmethod
-    def _of_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+    def _from_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
         drawn = np.flatnonzero(signs)
-        rows = sample(drawn, found.support)
-        w, intercept = half_space(found.separator, found.intercept, X.shape[1])
+        rows = sample_row_indices(drawn, found.support)
+        w, intercept = read_half_space(found.separator, found.intercept, X.shape[1])
         points = project(X[rows], w, intercept, names)
         equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
         boundary = Boundary(
-            points.normal, points.offset, equation, "$w^*$", found.margin, rf"margin $\gamma$ = {number(found.margin)}"
+            points.normal,
+            points.offset,
+            equation,
+            "$w^*$",
+            found.margin,
+            rf"margin $\gamma$ = {format_number(found.margin)}",
         )
-        asking, sides = asked(found.question)
+        question, sides = describe_question(found.question)
         return cls(
             points,
             signs[rows],
             sides,
-            f"{asking}: separable",
-            note_on(len(rows), len(drawn)),
+            f"{question}: separable",
+            note_sample(len(rows), len(drawn)),
             boundary,
-            Marked(np.searchsorted(rows, found.support), "support row"),
+            MarkedRows(np.searchsorted(rows, found.support), "support row"),
         )
 
     @classmethod
-    def _of_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+    def _from_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
         among = np.flatnonzero(signs)
-        rows = sample(among, found.rows)
+        rows = sample_row_indices(among, found.rows)
         drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, found.rows)
         if found.question.fit_intercept:
-            toward = mean_of(drawn[sides > 0]) - mean_of(drawn[sides < 0])
+            toward = mean_row(drawn[sides > 0]) - mean_row(drawn[sides < 0])
             points = project(drawn, toward, 0.0, names, "along the difference of the class means")
             of_class = {sign: sides[at] == sign for sign in (1, -1)}
             # the multipliers of either class add up to half of all: a weighted mean of each, and both are the same
-            common = 2.0 * found.shares[of_class[1]] @ points.at[at[of_class[1]]]
-            witness = Witness({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
+            common = 2.0 * found.shares[of_class[1]] @ points.coordinates[at[of_class[1]]]
+            witness = WitnessHulls({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
         else:
             drawn = sp.diags_array(sides.astype(float)) @ drawn
             mirrored = [f"$y$ · {name}" for name in names]
-            points = project(drawn, mean_of(drawn), 0.0, mirrored, "along the mean of $y$ · x")
-            witness = Witness({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
-        asking, names_of_sides = asked(found.question)
+            points = project(drawn, mean_row(drawn), 0.0, mirrored, "along the mean of $y$ · x")
+            witness = WitnessHulls({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
+        question, names_of_sides = describe_question(found.question)
         return cls(
             points,
             sides,
             names_of_sides,
-            f"{asking}: not separable",
-            note_on(len(rows), len(among)),
-            ringed=Marked(at, f"{len(at)} rows that prove it"),
+            f"{question}: not separable",
+            note_sample(len(rows), len(among)),
+            ringed=MarkedRows(at, f"{len(at)} rows that prove it"),
             witness=witness,
         )
 
@@ -307,22 +319,22 @@ class PlaneDisplay:
         """
         if X is None and np.size(w) > 2:
             raise DataError(f"A half-space of {np.size(w)} features can only be drawn together with rows: pass X.")
-        X, names = matrix(np.zeros((0, np.size(w))) if X is None else X)
-        w, intercept = half_space(w, intercept, X.shape[1])
+        X, names = validate_matrix(np.zeros((0, np.size(w))) if X is None else X)
+        w, intercept = read_half_space(w, intercept, X.shape[1])
         classes = None if y is None else np.unique(np.asarray(y))
         signs = np.zeros(X.shape[0], np.int64) if classes is None else signs_of(y, classes, X.shape[0])
-        rows = sample(np.arange(len(signs)), np.arange(0))
+        rows = sample_row_indices(np.arange(len(signs)), np.arange(0))
         points = project(X[rows], w, intercept, names)
-        equation = sum_of(w, intercept, names) if len(w) <= 2 else r"$w \cdot x + b$"
+        equation = format_sum(w, intercept, names) if len(w) <= 2 else r"$w \cdot x + b$"
         vector = f"$w = ({', '.join(f'{value:.4g}' for value in w)})$" if len(w) <= 2 else "$w$"
         boundary = Boundary(points.normal, points.offset, equation, vector, is_strict=True)
-        known = ((0, "rows"),) if classes is None else named(*classes)
+        known = ((0, "rows"),) if classes is None else name_sides(*classes)
         return cls(
             points,
             signs[rows],
             known if len(signs) else (),
             f"{equation} > 0",
-            note_on(len(rows), len(signs)),
+            note_sample(len(rows), len(signs)),
             boundary,
             limits=(xlim, ylim),
         ).plot(ax, **kwargs)
@@ -342,9 +354,9 @@ class PlaneDisplay:
         """
         self.ax_ = new_axes(1, (7.4, 4.4 if self.points.n_features > 1 else 2.2)) if ax is None else ax
         self.figure_ = self.ax_.figure
-        window, at = self._window(), self.points.at
+        window, at = self._window(), self.points.coordinates
         artists: dict[str, Any] = dict.fromkeys(_ARTISTS)
-        artists["points_"] = scatter(self.ax_, self.points, self.signs, self.names, **kwargs)
+        artists["points_"] = draw_rows(self.ax_, self.points, self.signs, self.names, **kwargs)
         if self.boundary is not None:
             has_right_angles = self.points.n_features != 2 or self._has_one_scale(window)
             artists |= self.boundary.draw(self.ax_, window, at, has_right_angles=has_right_angles)
@@ -360,19 +372,19 @@ class PlaneDisplay:
         return self
 
     def _legend(self, window: Window, *, beside: bool) -> Any:
-        """Beside the axes where there is room for sure; with what the picture leaves out for a title."""
+        """Draw the legend, beside the axes in a figure of our own; its title says what the picture leaves out."""
         notes = [self.note] if self.note else []
         if self.points.n_features == 2 and not self._has_one_scale(window):
             notes.append("axes of different scales")
-        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0} if beside else {}
-        legend = self.ax_.legend(title="\n".join(notes) or None, fontsize="small", title_fontsize="small", **place)
+        position = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0} if beside else {}
+        legend = self.ax_.legend(title="\n".join(notes) or None, fontsize="small", title_fontsize="small", **position)
         for handle in legend.legend_handles[: len(self.names)]:
             handle.set(sizes=[30.0], alpha=1.0)  # many rows are drawn small
         return legend
 
     def _window(self) -> Window:
-        """Room for all rows, and for the boundary if it is not far from them."""
-        corners = self.points.at
+        """The part of the plane with all rows, and with the boundary if it is not far from them."""
+        corners = self.points.coordinates
         if self.boundary is not None and not len(corners):
             window = Window.around(self.boundary.landmarks(), 0.25)
         elif self.witness is not None:
@@ -385,16 +397,18 @@ class PlaneDisplay:
                 window = Window.around(np.vstack([corners, foot]))
         if self.points.n_features == 1:
             return Window(np.array([window.low[0], -1.0]), np.array([window.high[0], 1.0]))
-        return window.widened(_RATIO) if self._has_one_scale(window) else window
+        return window.widen(_RATIO) if self._has_one_scale(window) else window
 
     def _has_one_scale(self, window: Window) -> bool:
-        """Whether right angles can look right."""
-        return self.points.n_features == 2 and 1.0 / _LOPSIDED < window.size[0] / window.size[1] < _LOPSIDED
+        """Whether both axes have the same scale, so that right angles look right."""
+        return self.points.n_features == 2 and 1.0 / _LARGEST_RATIO < window.size[0] / window.size[1] < _LARGEST_RATIO
 
     def _frame(self, window: Window) -> None:
-        """Limits, scales and words around the picture."""
+        """Set limits, scales and labels of the axes."""
         ax, (xlim, ylim) = self.ax_, self.limits
-        ax.dataLim.set_points(np.array([window.low, window.high]))  # half-planes end far out of sight
+        ax.dataLim.set_points(
+            np.array([window.low, window.high])
+        )  # otherwise it would contain the half-planes, which end far outside
         ax.set_xlim(xlim or (window.low[0], window.high[0]), auto=xlim is None)
         ax.set_ylim(ylim or (window.low[1], window.high[1]), auto=ylim is None)
         ax.set(xlabel=self.points.axes[0], ylabel=self.points.axes[1], title=self.title)
@@ -402,7 +416,7 @@ class PlaneDisplay:
             ax.yaxis.set_visible(False)
         if self._has_one_scale(window):
             ax.set_aspect("equal", adjustable="box" if xlim or ylim else "datalim")
-        if self.points.n_features == 1 or (self.points.n_features == 2 and not len(self.points.at)):
+        if self.points.n_features == 1 or (self.points.n_features == 2 and not len(self.points.coordinates)):
             ax.axhline(0.0, color=GREY, lw=0.8, zorder=1)
-        if not len(self.points.at):
+        if not len(self.points.coordinates):
             ax.axvline(0.0, color=GREY, lw=0.8, zorder=1)

@@ -1,6 +1,6 @@
-"""What a picture of the plane is made of: a window, a boundary with its band, marked rows, a witness.
+"""Parts of a picture of the plane: window, boundary and band, marked rows, witness hulls.
 
-Each is a value that knows how to draw itself on axes and returns its artists.
+Each part is a value with a method that draws it on axes and returns the artists.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from novikoff.plots.projection import Points, convex_hull
+from novikoff.plots.projection import ProjectedRows, convex_hull
 from novikoff.plots.style import BLACK, BLUE, GREY, MARKERS, ORANGE, VERMILION, halo
 
-__all__ = ["Boundary", "Marked", "Window", "Witness", "scatter", "sum_of"]
+__all__ = ["Boundary", "MarkedRows", "Window", "WitnessHulls", "draw_rows", "format_sum"]
 
-_FAR = 100.0  # windows: half-planes end out of sight, even where someone zooms out
-_OUT_OF_SIGHT = 50.0  # windows away
+_FAR = 100.0  # window sizes: half-planes end so far outside that zooming out does not show it
+_OUT_OF_SIGHT = 50.0  # window sizes: a boundary farther away is not drawn
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Window:
 
     @classmethod
     def around(cls, corners: np.ndarray, pad: float = 0.08) -> Window:
-        """With room around the corners, also where they have no extent."""
+        """A window around the corners with some padding, also where they have no extent."""
         low, high = corners.min(axis=0), corners.max(axis=0)
         size = high - low
         flat = size <= 1e-9 * np.abs(corners).max(axis=0)
         size = np.where(flat, 1.0 if flat.all() else size.max() / pad / 4.0, size)
         return cls(low - pad * size, high + pad * size)
 
-    def widened(self, ratio: float) -> Window:
-        """At least as wide and as high, the width `ratio` times the height."""
+    def widen(self, ratio: float) -> Window:
+        """A window that contains this one, with a width of `ratio` times its height."""
         width = max(self.size[0], ratio * self.size[1])
         half = np.array([width, width / ratio]) / 2.0
         return Window(self.centre - half, self.centre + half)
@@ -59,9 +59,9 @@ class Boundary:
     ----------
     normal, offset : ndarray of shape (2,), float
     equation : str
-        What is 0 on the line.
+        The expression that is 0 on the line.
     vector : str
-        What to call the normal vector.
+        The name of the normal vector.
     margin, margin_label : float or None, str
         How large <normal, p> + offset is on the edges of the band.
     is_strict : bool
@@ -82,7 +82,7 @@ class Boundary:
         return p - (self.normal @ p + self.offset - level) / (self.normal @ along) * along
 
     def landmarks(self) -> np.ndarray:
-        """What an empty picture must show: the origin, where the axes are crossed, and the normal vector."""
+        """The points that an empty picture must show: the origin, the crossings of the axes, and the normal vector."""
         tail, tip = self._arrow_to_scale()
         return np.vstack([np.zeros(2), self._crossings(), tail, tip])
 
@@ -100,11 +100,11 @@ class Boundary:
         return tail, tail + self.normal * (1.0 if fits else distance / length)
 
     def _vector_label(self, arrow: np.ndarray) -> str:
-        """The name of the vector, and where it has numbers that the axes contradict, a warning."""
+        """The name of the vector; if it states numbers and the arrow is not that long, with a note."""
         return self.vector + ("\nnot to scale" if "=" in self.vector and not np.allclose(arrow, self.normal) else "")
 
     def _arrow_in(self, window: Window, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """An arrow along the normal from where the line is least crowded."""
+        """Tail and tip of an arrow along the normal, from where the line has most space around it."""
         tangent = np.array([-self.normal[1], self.normal[0]]) / np.abs(self.normal).max()
         with np.errstate(divide="ignore"):
             reach = (window.size / 2.0 / np.abs(tangent)).min()
@@ -113,13 +113,13 @@ class Boundary:
         inside = ((tails > window.low) & (tails < window.high)).all(axis=1)
         tails = tails[inside] if inside.any() else tails[9:10]
         middle = tails + 0.7 * step
-        room = np.abs((middle[:, None] - at[None]) / window.size).max(axis=2).min(axis=1, initial=1.0)
+        space = np.abs((middle[:, None] - at[None]) / window.size).max(axis=2).min(axis=1, initial=1.0)
         from_edge = np.minimum((middle - window.low), window.high - middle) / window.size
-        tail = tails[np.argmax(np.minimum(room, from_edge.min(axis=1)))]
+        tail = tails[np.argmax(np.minimum(space, from_edge.min(axis=1)))]
         return tail, tail + step
 
     def draw(self, ax: Any, window: Window, at: np.ndarray, *, has_right_angles: bool = True) -> dict[str, Any]:
-        """Draw all of it; the arrow keeps out of the way of the points `at`, and is to scale where there are none.
+        """Draw line, half-planes, band and arrow; the arrow avoids the points `at`, and is to scale if there are none.
 
         Where right angles do not look right there is no arrow: it could seem to run along the line.
         """
@@ -144,7 +144,7 @@ class Boundary:
         return {"regions_": regions, "boundary_": line, "band_": self._draw_band(ax, ends), "normal_": arrow}
 
     def _draw_one_side(self, ax: Any, window: Window) -> dict[str, Any]:
-        """Shade the window in the colour of its side: polygons that reach as far as the line would take for ever."""
+        """Shade the window in the colour of its side: polygons that reach as far as the line would take too long."""
         is_positive = self.normal @ window.centre + self.offset > 0.0
         (low_x, low_y), (high_x, high_y) = window.low, window.high
         region = ax.fill(
@@ -169,22 +169,22 @@ class Boundary:
 
 
 @dataclass(frozen=True)
-class Marked:
-    """Rows with a ring around them, or a cross on them, by their places among the points."""
+class MarkedRows:
+    """Rows with a ring around them, or a cross on them, by their indices among the points."""
 
-    places: np.ndarray
+    indices: np.ndarray
     label: str
 
     def draw(self, ax: Any, at: np.ndarray, *, cross: bool = False) -> Any:
         """Draw the rings, or crosses."""
-        look: dict[str, Any] = {"marker": "o", "s": 120, "facecolors": "none", "edgecolors": BLACK, "linewidths": 1.5}
+        style: dict[str, Any] = {"marker": "o", "s": 120, "facecolors": "none", "edgecolors": BLACK, "linewidths": 1.5}
         if cross:
-            look = {"marker": "x", "s": 30, "c": BLACK, "linewidths": 1.2}
-        return ax.scatter(*at[self.places].T, label=self.label, zorder=5, **look)
+            style = {"marker": "x", "s": 30, "c": BLACK, "linewidths": 1.2}
+        return ax.scatter(*at[self.indices].T, label=self.label, zorder=5, **style)
 
 
 @dataclass(frozen=True)
-class Witness:
+class WitnessHulls:
     """Rows joined to convex hulls, one for each sign (or one for both, sign 0), and the point that they contain."""
 
     hulls: dict[int, np.ndarray]
@@ -192,10 +192,10 @@ class Witness:
     label: str
 
     def draw(self, ax: Any, at: np.ndarray) -> dict[str, Any]:
-        """Draw hulls and point on top of the rows, which are many."""
+        """Draw hulls and point on top of the rows, which may be many."""
         hulls = []
-        for sign, places in self.hulls.items():
-            color, corners = MARKERS[sign][0], convex_hull(at[places])
+        for sign, indices in self.hulls.items():
+            color, corners = MARKERS[sign][0], convex_hull(at[indices])
             hulls += ax.fill(*corners.T, facecolor=(color, 0.2), edgecolor=color, lw=2.0, zorder=4, joinstyle="round")
         common = ax.scatter(
             *self.common, marker="*", s=190, c=VERMILION, edgecolors="white", linewidths=0.8, zorder=6, label=self.label
@@ -203,13 +203,15 @@ class Witness:
         return {"hulls_": hulls, "common_": common}
 
 
-def scatter(ax: Any, points: Points, signs: np.ndarray, names: Iterable[tuple[int, str]], **kwargs: Any) -> list[Any]:
-    """The rows, each sign with a colour and a marker of its own."""
+def draw_rows(
+    ax: Any, points: ProjectedRows, signs: np.ndarray, names: Iterable[tuple[int, str]], **kwargs: Any
+) -> list[Any]:
+    """Draw the rows, each sign with its own colour and marker."""
     drawn = []
     shrink = np.clip(np.sqrt(250.0 / max(1, len(signs))), 0.3, 1.0)
     for sign, name in names:
         color, marker, size = MARKERS[sign]
-        look = {
+        style = {
             "c": color,
             "marker": marker,
             "s": size * shrink,
@@ -218,15 +220,15 @@ def scatter(ax: Any, points: Points, signs: np.ndarray, names: Iterable[tuple[in
             "alpha": 1.0 if shrink > 0.6 else 0.7,
             "zorder": 3,
         }
-        drawn.append(ax.scatter(*points.at[signs == sign].T, label=name, **{**look, **kwargs}))
+        drawn.append(ax.scatter(*points.coordinates[signs == sign].T, label=name, **{**style, **kwargs}))
     return drawn
 
 
-def sum_of(w: np.ndarray, intercept: float, names: list[str]) -> str:
-    """<w, x> + intercept as one writes it by hand.
+def format_sum(w: np.ndarray, intercept: float, names: list[str]) -> str:
+    """Format <w, x> + intercept as it is written by hand.
 
-    >>> from novikoff.plots.plane_parts import sum_of
-    >>> sum_of([2.0, 1.0], 6.0, ["$x_1$", "height"])
+    >>> from novikoff.plots.plane_parts import format_sum
+    >>> format_sum([2.0, 1.0], 6.0, ["$x_1$", "height"])
     '$2\\\\,x_1$ + height + 6'
     """
     text = ""

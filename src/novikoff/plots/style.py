@@ -1,4 +1,4 @@
-"""Colours that colour-blind readers can tell apart, markers that differ too, and new figures."""
+"""Colours for colour-blind readers, markers, number formats, and new figures."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ __all__ = [
     "MARKERS",
     "ORANGE",
     "VERMILION",
+    "escape_dollars",
+    "format_label",
+    "format_number",
     "halo",
-    "label_of",
     "log_axes",
     "new_axes",
-    "number",
 ]
 
 # Okabe and Ito, "Color universal design", 2008
@@ -48,7 +49,7 @@ def halo() -> list[Any]:
 
 
 def log_axes(ax: Any, which: str) -> None:
-    """Logarithmic axes with their numbers written out."""
+    """Make axes logarithmic, with plain numbers at the ticks."""
     for name in which:
         getattr(ax, f"set_{name}scale")("log")
         axis = getattr(ax, f"{name}axis")
@@ -57,7 +58,7 @@ def log_axes(ax: Any, which: str) -> None:
 
 
 def _tick(axis: Any, value: float, _: Any = None) -> str:
-    """Powers of ten, and 2 and 5 times them where there are few of those."""
+    """The label of a tick: powers of ten, and 2 and 5 times these where there are few."""
     low, high = axis.get_view_interval()
     exponent = math.floor(math.log10(value) + 1e-9)
     digit = round(value / 10.0**exponent)
@@ -66,11 +67,11 @@ def _tick(axis: Any, value: float, _: Any = None) -> str:
     return f"{value:,g}" if -4 < exponent < 5 else rf"${digit} \times 10^{{{exponent}}}$".replace(r"1 \times ", "")
 
 
-def number(value: float) -> str:
-    """Three digits or all before the point, as one writes it in a text.
+def format_number(value: float) -> str:
+    """Format a number with three digits, or with all digits before the decimal point.
 
-    >>> from novikoff.plots.style import number
-    >>> number(1216.4), number(0.35149), number(4.14e-5)
+    >>> from novikoff.plots.style import format_number
+    >>> format_number(1216.4), format_number(0.35149), format_number(4.14e-5)
     ('1,216', '0.351', '$4.14 \\\\times 10^{-5}$')
     """
     if value and not 1e-3 <= abs(value) < 1e7:
@@ -79,12 +80,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def literal(value: Any) -> str:
-    """Text as it stands: matplotlib would take what is between dollar signs for a formula."""
+def escape_dollars(value: Any) -> str:
+    """Escape dollar signs: matplotlib would take what is between them for a formula."""
     return str(value).replace("$", r"\$")
 
 
-def label_of(value: Any) -> str:
-    """A class in words, with a minus that is as long as the plus."""
-    text = literal(value)
+def format_label(value: Any) -> str:
+    """The name of a class, with a true minus sign."""
+    text = escape_dollars(value)
     return f"\u2212{text[1:]}" if text.startswith("-") else text

@@ -1,4 +1,5 @@
-"""Choosing among candidates, and measuring how good they are, on rows that they have not learned from.
+"""Choosing among candidates by their errors on rows that they have not learned from.
 
-`estimators.selection` is the scikit-learn side of it, and the commands are in `cli`.
+Splitting rows, counting errors and comparing candidates belong here. Candidates that are scikit-learn estimators are in
+`estimators.selection`, those that learn from streams in `streaming.candidates`, and the commands in `cli`.
 """

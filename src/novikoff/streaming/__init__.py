@@ -1,4 +1,4 @@
-"""Learning from streams: StreamModel, a perceptron with the encoding that makes rows of numbers of its blocks.
+"""Learning from streams: StreamModel, and runs over files with checkpoints and rejects.
 
-Readers of files are in `data.formats`; what the command prints meanwhile is in `cli`.
+Readers of files are in `data.formats`, encodings in `data.encoding`; what the commands print is in `cli`.
 """

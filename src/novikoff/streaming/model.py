@@ -1,4 +1,4 @@
-"""StreamModel: a perceptron that learns from files and pipes, with what turns their rows into numbers."""
+"""StreamModel: a perceptron that learns from files and pipes, and encodes their rows."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ from typing import Any
 import numpy as np
 
 from novikoff._compiled.loops.additive import EXAMPLES
-from novikoff.data.encoding import MARK, Encoding, Features, IndexEncoding, NameEncoding, TableEncoding, Vocabulary
+from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
-from novikoff.data.formats.opening import open_stream
 from novikoff.data.formats.sources import STANDARD_INPUT
 from novikoff.errors import ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
-from novikoff.model_files import Section, put_model, read, take_model, write
+from novikoff.model_files import Section, read, read_model, write, write_model
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
-from novikoff.system.copying import copied_deeply
-from novikoff.system.exclusive import Exclusive, learning, lock_for, reading
+from novikoff.system.copying import deep_copy
+from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
 
-__all__ = ["KIND", "StreamModel", "encoding_for", "learn"]
+__all__ = ["KIND", "StreamModel", "encoding_for"]
 
 KIND = "stream"
 
 
-class StreamModel(Exclusive):
-    """A learner and its encoding.
+class StreamModel(ExclusiveAccess):
+    """A model, and the encoding that makes rows of numbers of the blocks of a stream.
 
-    A block is learned whole or not at all if it is interrupted or rejected; one with much text, or with a pause in it,
-    piece by piece, and `rows_read` tells how many rows have been learned. Threads may share the model: one call is
-    carried out at a time.
+    A block is learned whole, or not at all if it is interrupted or rejected. A block with much text, or with a pause in
+    it, is learned in pieces, and `rows_read` tells how many rows have been learned. Threads may share the model: one
+    call runs at a time.
 
     Parameters
     ----------
@@ -48,20 +47,22 @@ class StreamModel(Exclusive):
     ----------
     ledger : Ledger
     rows_read : dict
-        How many rows each source has given.
+        The number of rows learned from each source.
     rows_of_run : dict
-        The same for files, in the last run over each: what is to be passed over when it was interrupted and goes on.
+        The number of rows learned from each file in the last run over it. A run that was interrupted skips them when it
+        is resumed.
     target : str or None
-        The column of a table that held the labels.
+        The column of a table that holds the labels.
 
     Examples
     --------
     >>> import numpy as np
     >>> from novikoff import Learner
     >>> from novikoff.streaming.model import StreamModel
-    >>> from novikoff.data.formats import TableBlock, Words
+    >>> from novikoff.data.formats import CategoricalColumn, TableBlock
     >>> def block(sky, label):
-    ...     return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": Words.of([sky])})
+    ...     column = CategoricalColumn.from_cells([sky])
+    ...     return TableBlock("sky.csv", np.array([2]), np.array([label], object), {"sky": column})
     >>> model = StreamModel(Learner())
     >>> for sky, label in [("sun", "stay"), ("rain", "go"), ("rain", "go")]:
     ...     model.learn(block(sky, label))
@@ -69,7 +70,7 @@ class StreamModel(Exclusive):
     (['go'], ['sky=sun', 'sky=rain'])
     """
 
-    __copy__ = copied_deeply
+    __copy__ = deep_copy
 
     def __init__(self, learner: Learner, features: Features | None = None) -> None:
         self.model = Model(learner)
@@ -78,25 +79,25 @@ class StreamModel(Exclusive):
         self.rows_read: dict[str, int] = {}
         self.rows_of_run: dict[str, int] = {}
         self.target: str | None = None
-        self._lock, self._piece = lock_for(self), None
+        self._lock, self._piece = make_lock(self), None
 
     # -- one call at a time
 
-    _piece: _Piece | None  # what is being learned
+    _piece: _Piece | None  # the piece of a block that is being learned
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and deepcopy: what has been learned, apart from this."""
-        return self._copied()
+        """Return a copy of everything learned, for pickle and deepcopy."""
+        return self._copy_attributes()
 
-    @reading
-    def _copied(self) -> dict[str, Any]:
+    @exclusive_read
+    def _copy_attributes(self) -> dict[str, Any]:
         kept = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_piece")}
         return deepcopy(kept)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=lock_for(self), _piece=None)
+        self.__dict__.update(state, _lock=make_lock(self), _piece=None)
 
-    def _carry_out(self) -> None:
+    def _apply_pending(self) -> None:
         if self._piece is not None:
             raise ReentryError(
                 "A StreamModel was asked for something while this thread was learning from a block: by a signal "
@@ -106,24 +107,34 @@ class StreamModel(Exclusive):
     def _recover(self) -> None:
         piece = self._piece
         if piece is not None and piece.rows is None:
-            self._take_back(piece)
+            self._undo(piece)
         elif piece is not None:
-            self._finish(piece)
+            try:
+                self._finish(piece)
+            except Exception:  # the rule refuses the piece, which the call that was interrupted would have raised
+                self._abandon(piece)
 
-    def _take_back(self, piece: _Piece) -> None:
-        """Be as before a piece of which nothing has been learned."""
+    def _undo(self, piece: _Piece) -> None:
+        """Restore the encoding to what it was before a piece of which no row has been learned."""
         if piece.encoding is not None:
-            piece.encoding.back_to(piece.mark)
+            piece.encoding.restore(piece.mark)
         self.encoding = piece.encoding
         self._piece = None
 
+    def _abandon(self, piece: _Piece) -> None:
+        """Stop learning from a piece that is refused, and undo it if no row of it has been learned."""
+        if int(self.model.state.counts[EXAMPLES]) == piece.examples:
+            piece.rows = None  # so that it is undone, not learned, if this is interrupted
+            self._undo(piece)
+        self._piece = None
+
     def _finish(self, piece: _Piece) -> None:
-        """Learn the rows of a piece that have not been learned, and count them all."""
+        """Learn the rows of a piece that have not been learned yet, and count all its rows."""
         assert piece.rows is not None
         done = 0
         for rows in piece.rows:
             if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
-                self.model.learn_encoded(rows, piece.classes, piece.place[done : done + len(rows)])
+                self.model.learn_encoded(rows, piece.classes, piece.class_indices[done : done + len(rows)])
             done += len(rows)
         self.rows_read = piece.rows_read
         self.rows_of_run = piece.rows_of_run
@@ -141,12 +152,12 @@ class StreamModel(Exclusive):
 
     @property
     def names(self) -> list[str]:
-        """Of the features, in the order of the weights."""
+        """The names of the features, in the order of the weights."""
         return self.encoding.names if self.encoding is not None else []
 
     @property
     def labels(self) -> list[Any]:
-        """Those met so far, sorted."""
+        """The labels met so far, sorted."""
         return list(self.model.labels.known)
 
     @property
@@ -160,32 +171,34 @@ class StreamModel(Exclusive):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What the columns of a table hold, as it was first seen: "number", "word" or "text"."""
+        """The type of each column of a table, as it was first sniffed: "number", "word" or "text"."""
         return dict(self.encoding.kinds) if isinstance(self.encoding, TableEncoding) else {}
 
     @property
     def format(self) -> str:
-        """What a stream for this model probably is, if neither its name nor its first lines tell."""
+        """The most likely format of a stream for this model, for when sniffing gives no answer."""
         if isinstance(self.encoding, TableEncoding):
             return "text" if self.kinds == {"text": "text"} else "csv"
         formats = {"index": "svmlight", "names": "vw"}
         return formats[self.encoding.kind] if self.encoding is not None else "csv"
 
-    @learning
+    @exclusive_write
     def forget_run(self, sources: Iterable[str]) -> None:
-        """Begin another run over some sources."""
+        """Begin a new run over some sources."""
         forgotten = set(sources)
         self.rows_of_run = {name: n for name, n in self.rows_of_run.items() if name not in forgotten}
 
     def ahead_of(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """The blocks of a stream to learn from, or parts of them; the texts of the next are looked at in a thread while
-        this one is learned from."""
+        """Yield the blocks of a stream to learn from, or parts of them.
+
+        While one is learned from, a thread prepares the text columns of the next.
+        """
         blocks = iter(blocks)
         for first in blocks:
             encoding = self.encoding or encoding_for(first, self.features)
-            every = chain(iter([first]), blocks)
-            del first  # neither this nor a list in the chain is to keep it to the end
-            yield from encoding.ahead_of(every)
+            all_blocks = chain(iter([first]), blocks)
+            del first  # or the first block would stay in memory to the end
+            yield from encoding.precompute(all_blocks)
 
     def learn(self, block: Block) -> None:
         """Learn from every row of a block, in order."""
@@ -193,35 +206,40 @@ class StreamModel(Exclusive):
             pass
 
     def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
-        """The same, pausing after each of these numbers of examples since the beginning, to look at the ledger; it
-        yields how many there are."""
+        """Learn from a block, and pause after each of some numbers of examples, counted from the start of the model.
+
+        Yields the number of examples so far at each pause, so that the caller can read the ledger.
+        """
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
         encoding = self.encoding or encoding_for(block, self.features)
         encoding.require(block)
-        classes, place = self.model.encoded(block.labels)  # before anything has changed
+        classes, class_indices = block.encode_labels()
+        self.model.require_sortable(classes)  # before anything has changed
         before, done = int(self.model.state.counts[EXAMPLES]), 0
         edges = [0, *sorted(stop - before for stop in stops if before < stop < before + len(block)), len(block)]
         for start, stop in pairwise(edges):
-            for piece in encoding.pieces(block if stop - start == len(block) else block[start:stop]):
-                yield self._learn_piece(encoding, piece, classes, place[done : done + len(piece)])
+            for piece in encoding.split(block if stop - start == len(block) else block[start:stop]):
+                yield self._learn_piece(encoding, piece, classes, class_indices[done : done + len(piece)])
                 done += len(piece)
 
-    @learning
-    def _learn_piece(self, encoding: Encoding[Any], block: Block, classes: np.ndarray, place: np.ndarray) -> int:
-        """Learn from a piece of a block; return how many examples there are then."""
+    @exclusive_write
+    def _learn_piece(
+        self, encoding: Encoding[Any], block: Block, classes: np.ndarray, class_indices: np.ndarray
+    ) -> int:
+        """Learn from a piece of a block; return the number of examples so far."""
         encoding = self.encoding or encoding
         n_read = self.rows_read.get(block.source, 0) + len(block)
         rows_of_run = self.rows_of_run
-        if block.source != STANDARD_INPUT:  # a pipe goes on where it is
+        if block.source != STANDARD_INPUT:  # a pipe cannot be read from the start again
             rows_of_run = rows_of_run | {block.source: rows_of_run.get(block.source, 0) + len(block)}
         examples = int(self.model.state.counts[EXAMPLES])
         self._piece = piece = _Piece(
             self.encoding,
-            encoding.mark(),
+            encoding.snapshot(),
             examples,
             classes,
-            place,
+            class_indices,
             self.rows_read | {block.source: n_read},
             rows_of_run,
         )
@@ -233,30 +251,28 @@ class StreamModel(Exclusive):
             piece.rows = encoded
             self._finish(piece)
         except Exception:
-            if int(self.model.state.counts[EXAMPLES]) == examples:
-                self._take_back(piece)
-            self._piece = None
+            self._abandon(piece)
             raise
         return examples + len(block)
 
-    @reading
+    @exclusive_read
     def rows_of(self, block: Block) -> Rows:
-        """The rows of a block as the weights take them."""
+        """Return the rows of a block, encoded."""
         return self._rows_of(block)
 
     def _rows_of(self, block: Block) -> Rows:
         if self.encoding is None:
             raise ValueError("The model has learned nothing yet.")
-        return self.encoding.read(block)
+        return self.encoding.encode(block)
 
-    @reading
+    @exclusive_read
     def predict(self, block: Block) -> np.ndarray:
-        """The label of every row of a block."""
+        """Return the label of every row of a block."""
         return self.model.predict(self._rows_of(block))
 
-    @reading
+    @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
-        """For each label (for two, the second) the features with the largest weights, and the weights."""
+        """Return for each label (of two, the second) the features with the largest weights, and these weights."""
         weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
         labels = self.labels if len(weights.bias) > 1 else self.labels[-1:]
         names = self.names
@@ -266,43 +282,46 @@ class StreamModel(Exclusive):
             found.append((label, [(names[j], float(w[j])) for j in order.tolist() if w[j] != 0.0]))
         return found
 
-    @reading
+    @exclusive_read
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file that `load` reads back. One that could not be loaded is refused, and the old file
-        stays; see `novikoff.system.atomic_files` for links and permissions."""
+        """Write everything to a file that `load` reads back.
+
+        A model that could not be loaded again is refused, and the old file stays; see `novikoff.system.atomic_files`
+        for links and permissions.
+        """
         root = Section("The model cannot be saved")
         if self.encoding is None:
             root.fail("it has learned nothing yet")
         if isinstance(self.model.learner.rule, Custom):
             root.fail("its rule is a function, and a file holds no code")
-        put_model(root, self.model)
-        encoding = root.open("encoding")
+        write_model(root, self.model)
+        encoding = root.add_part("encoding")
         encoding.facts["kind"] = self.encoding.kind
-        self.encoding.put(encoding)
+        self.encoding.write_to(encoding)
         if self.encoding.n_features != self.model.state.n_features:
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
-        write(path, KIND, root, lambda found: StreamModel.taken(found, path))
+        write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StreamModel:
-        """Read a model that `save` has written; it goes on as if it had never stopped, to the last bit."""
+        """Read a model that `save` has written. It goes on learning as if it had never stopped, to the last bit."""
         kind, root = read(path)
         if kind != KIND:
             how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
             raise ModelFileError(
                 f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}."
             )
-        return cls.taken(root, path)
+        return cls.read_from(root, path)
 
     @classmethod
-    def taken(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
-        """The same from the content of the file."""
+    def read_from(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
+        """Build a model from the content of a model file."""
         found = cls.__new__(cls)
-        found._lock, found._piece = lock_for(found), None
-        found.model = take_model(root, None)
-        found.encoding = _take_encoding(root.part("encoding"))
+        found._lock, found._piece = make_lock(found), None
+        found.model = read_model(root, None)
+        found.encoding = _read_encoding(root.part("encoding"))
         found.features = getattr(found.encoding, "features", Features())
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
@@ -311,7 +330,7 @@ class StreamModel(Exclusive):
         found.target = root.fact("target", str) or None
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
-                f"{os.fspath(path)} holds no sound model: {found.encoding.n_features} features and "
+                f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
                 f"{found.model.state.n_features} weights."
             )
         return found
@@ -319,87 +338,38 @@ class StreamModel(Exclusive):
 
 @dataclass
 class _Piece:
-    """A piece of a block that is being learned, and what it takes to take it back or to finish it.
+    """A piece of a block that is being learned, and what is needed to undo or finish it after an interrupt.
 
-    As long as it has no rows, nothing of it has been learned, and the encoding can go back to where it was. When it has
-    rows, the encoding has met all of it, and the model learns from those.
+    As long as `rows` is None, nothing of it has been learned, and the encoding can be restored to its `mark`. Once it
+    has rows, the encoding has seen all of it, and the model can learn from them.
     """
 
     encoding: Encoding[Any] | None
     mark: Any
     examples: int
     classes: np.ndarray
-    place: np.ndarray
+    class_indices: np.ndarray
     rows_read: dict[str, int]
     rows_of_run: dict[str, int]
     rows: list[Rows] | None = None
 
 
 def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, code: None = None) -> StreamModel:
-    """The StreamModel in a model file; see `novikoff.model_files.loading`."""
-    return StreamModel.taken(root, path)
+    """Build the StreamModel of a model file; see `novikoff.model_files.loading`."""
+    return StreamModel.read_from(root, path)
 
 
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
-    """An encoding that has seen nothing, for a stream that begins with this block."""
+    """Return a new encoding for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
         return IndexEncoding()
-    return (
-        NameEncoding(Vocabulary(features.hash_bits, MARK)) if isinstance(block, NamedBlock) else TableEncoding(features)
-    )
+    return NameEncoding.empty(features.hash_bits) if isinstance(block, NamedBlock) else TableEncoding(features)
 
 
-def _take_encoding(section: Section) -> Encoding[Any]:
-    """Read back what `put` wrote under the kind of the encoding."""
+def _read_encoding(section: Section) -> Encoding[Any]:
+    """Read the encoding of the kind that the section names."""
     kind = section.fact("kind", str)
     for encoding in (IndexEncoding, NameEncoding, TableEncoding):
         if encoding.kind == kind:
-            return encoding.take(section)
+            return encoding.read_from(section)
     raise ModelFileError(f"The model has an encoding of kind {kind!r}, which this version of novikoff does not know.")
-
-
-def learn(
-    stream: Iterable[Block] | str | os.PathLike[str],
-    *,
-    rule: Any = "perceptron",
-    hypothesis: Any = "averaged",
-    fit_intercept: bool = True,
-    ties: str = "mistake",
-    **features: Any,
-) -> StreamModel:
-    """Learn from every block of a stream, once, in order.
-
-    Parameters
-    ----------
-    stream : iterable of blocks, or path
-        Such as `open_stream` gives; for a path, what it gives by default.
-    rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`.
-    **features
-        How columns become features: `scale=False` takes the numbers of a table as they are, not standardised as they
-        come; `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
-        `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text.
-
-    Returns
-    -------
-    StreamModel
-        With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import novikoff as nk
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "days.csv")
-    ...     _ = path.write_text("sky,wind,sail\\nsun,3,yes\\nrain,9,no\\nsun,4,yes\\n")
-    ...     model = nk.learn(nk.open_stream(path, target="sail"))
-    >>> model.ledger.examples, model.labels
-    (3, ['no', 'yes'])
-    """
-    if isinstance(stream, (str, os.PathLike)):
-        stream = open_stream(stream)
-    model = StreamModel(Learner(rule, hypothesis, ties, fit_intercept), Features(**features))
-    model.target = getattr(stream, "target_name", None)
-    for block in model.ahead_of(stream):
-        model.learn(block)
-    return model

@@ -1,20 +1,17 @@
-"""Structured prediction: answers that are chains of tags, trees, or whatever else can be scored and searched.
+"""Structured prediction: chains of tags, trees, and other structures with features.
 
-generic.py     StructuredPerceptron: any problem with features(x, y) and best(weights, x), in plain Python
-tagger.py      SequenceTagger: chains of tags, compiled
-  templates.py   which features a token has: a small language, and CRF++'s
-  word_table.py       words as numbers, their attributes computed once
-  features.py    from sentences to features
-  hash_table.py       places for them
-  constraints.py which chains are allowed
-  chain.py       the weights, and what is counted
-  snapshot.py   all of it, at one moment
-  inference.py   from tokens to chains of tags
-  tagging.py     what a tagger can do once it has learned
-sentence_files.py     CoNLL columns and CoNLL-U
-spans.py       what BIO, IOB1, IOE and BILOU tags stand for
-evaluation.py     how good a tagger is
-saving.py       model files
+Here belong the learners whose predictions are structures, `SequenceTagger` (tagger.py) for chains of tags, compiled,
+and `StructuredPerceptron` (generic.py) for any problem, in plain Python; and what only these two need: templates,
+features, constraints, sentence files, evaluation and saving. Learners with one label per example are in `perceptron`.
+
+How a tagger works, in the order of the data:
+
+    sentence_files.py  files -> sentences                    templates.py   text -> templates
+    sentences.py       sentences -> tokens                   attributes.py  what templates can use of a word
+    word_table.py      words -> ids and attribute hashes     constraints.py which chains a span scheme allows
+    features.py        tokens -> features                    hash_table.py  hashes -> indices
+    chain.py           the weights, and learning them        snapshot.py    all that a tagger knows at one moment
+    inference.py       tokens -> chains of tags              evaluation.py, spans.py  how good they are
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What templates may ask of a word: its end, its shape, whether it is a number.
+"""Attributes of words for templates: affixes, shape, whether it is a number.
 
-An attribute is a function from the text of a cell to text; None, False or "" means that there is nothing to say, and
-features made of it are left out. Each is computed once for each different word, however often that occurs.
+An attribute is a function from the text of a cell to text. None, False or "" means that the word does not have it; then
+the features that use it are left out. Attributes are computed once for each distinct word.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-__all__ = ["NAMES", "Attribute", "attribute_named"]
+__all__ = ["NAMES", "Attribute", "find_attribute"]
 
 Attribute = Callable[[str], "str | bool | None"]
 
 
 def shape(word: str) -> str:
-    """Capitals, small letters and digits as X, x and d; of a run of more than two of a kind two are kept.
+    """Replace capitals, small letters and digits by X, x and d, and shorten runs of the same character to two.
 
     >>> shape("McDonald's"), shape("F-16"), shape("1,000,000")
     ("XxXxx'x", 'X-dd', 'd,dd,dd')
@@ -25,16 +25,16 @@ def shape(word: str) -> str:
 
 
 def pattern(word: str) -> str:
-    """Capitals, small letters and digits as X, x and d, and all the rest as it is: one sign for each character.
+    """Replace capitals, small letters and digits by X, x and d, and leave other characters as they are.
 
     >>> pattern("McDonald's")
     "XxXxxxxx'x"
     """
-    return word.translate(_SIGNS)
+    return word.translate(_CHARACTER_CLASSES)
 
 
-class _Signs(dict[int, str]):
-    """The sign of each character, by its code, found when it is first met."""
+class _CharacterClasses(dict[int, str]):
+    """X, x, d or the character itself, by its code point; filled on first use of each."""
 
     def __missing__(self, code: int) -> str:
         c = chr(code)
@@ -43,7 +43,7 @@ class _Signs(dict[int, str]):
         return self[code]
 
 
-_SIGNS = _Signs()
+_CHARACTER_CLASSES = _CharacterClasses()
 
 
 def _length(word: str) -> str:
@@ -93,16 +93,16 @@ _PLAIN: dict[str, Attribute] = {  # without lambdas, which pickle cannot store
 
 NAMES = (*_PLAIN, "suffix1", "suffix2", "…", "prefix1", "prefix2", "…")
 
-_PIECE = re.compile(r"(prefix|suffix)([1-9][0-9]?)\Z")
+_AFFIX = re.compile(r"(prefix|suffix)([1-9][0-9]?)\Z")
 
 
-def attribute_named(name: str) -> Attribute | None:
-    """A built-in attribute, None if there is none of this name.
+def find_attribute(name: str) -> Attribute | None:
+    """Return the built-in attribute of this name, None if there is none.
 
-    >>> attribute_named("suffix3")("running"), attribute_named("suffix3")("of"), attribute_named("is_digit")("x")
+    >>> find_attribute("suffix3")("running"), find_attribute("suffix3")("of"), find_attribute("is_digit")("x")
     ('ing', 'of', False)
     """
-    piece = _PIECE.match(name)
-    if piece is None:
+    affix = _AFFIX.match(name)
+    if affix is None:
         return _PLAIN.get(name)
-    return partial(_prefix if piece[1] == "prefix" else _suffix, int(piece[2]))
+    return partial(_prefix if affix[1] == "prefix" else _suffix, int(affix[2]))

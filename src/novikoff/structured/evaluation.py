@@ -1,4 +1,4 @@
-"""How good a tagger is: tokens, words it has never met, whole sentences, and spans."""
+"""Evaluation of taggers: accuracy on tokens, unknown words and sentences; F1 of spans."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from typing import Any
 
 from novikoff.structured.spans import SpanCounts, are_spans
 
-__all__ = ["Outcome", "outcome_of"]
+__all__ = ["TaggingEvaluation", "evaluate_tagger"]
 
 
 @dataclass
-class Outcome:
-    """What came of tagging sentences whose tags are known.
+class TaggingEvaluation:
+    """Counts of right and wrong predictions on sentences whose tags are known.
 
     Attributes
     ----------
     counts : Counter
-        Tokens by tag and guess.
+        Tokens by true tag and predicted tag.
+    sentences, sentences_right : int
+        All sentences, and those without a wrong tag.
     unknown : Counter
-        Of words never met while learning: True counts those that got the right tag.
+        Tokens whose words were not seen while learning: unknown[True] got the right tag, unknown[False] a wrong one.
     spans : SpanCounts or None
         If the tags are of a scheme for spans.
     """
@@ -38,7 +40,7 @@ class Outcome:
 
     @property
     def right(self) -> int:
-        return sum(count for (tag, guess), count in self.counts.items() if tag == guess)
+        return sum(count for (tag, prediction), count in self.counts.items() if tag == prediction)
 
     @property
     def accuracy(self) -> float:
@@ -54,33 +56,33 @@ class Outcome:
         return None if self.spans is None else self.spans.scores()[2]
 
     def per_tag(self) -> list[dict[str, Any]]:
-        """Support, precision, recall and F1 of each tag; None where there is nothing to divide by."""
-        there, guessed = Counter[Any](), Counter[Any]()
-        for (tag, guess), count in self.counts.items():
-            there[tag] += count
-            guessed[guess] += count
-        return [self._scores(tag, there[tag], guessed[tag]) for tag in sorted({*there, *guessed}, key=str)]
+        """Return support, precision, recall and F1 of each tag; None where the denominator is 0."""
+        support, predicted = Counter[Any](), Counter[Any]()
+        for (tag, prediction), count in self.counts.items():
+            support[tag] += count
+            predicted[prediction] += count
+        return [self._score_tag(tag, support[tag], predicted[tag]) for tag in sorted({*support, *predicted}, key=str)]
 
-    def _scores(self, tag: Any, there: int, guessed: int) -> dict[str, Any]:
+    def _score_tag(self, tag: Any, support: int, predicted: int) -> dict[str, Any]:
         right = self.counts[tag, tag]
         return {
             "tag": tag,
-            "support": there,
-            "precision": right / guessed if guessed else None,
-            "recall": right / there if there else None,
-            "f1": 2 * right / (there + guessed),
+            "support": support,
+            "precision": right / predicted if predicted else None,
+            "recall": right / support if support else None,
+            "f1": 2 * right / (support + predicted),
         }
 
     def per_type(self) -> list[dict[str, Any]]:
-        """The same for each type of span."""
+        """Return support, precision, recall and F1 of each type of span; None where the denominator is 0."""
         if self.spans is None:
             return []
-        kinds = sorted({*self.spans.there, *self.spans.guessed})
-        found = [(kind, self.spans.there[kind], *self.spans.scores(kind)) for kind in kinds]
+        kinds = sorted({*self.spans.support, *self.spans.predicted})
+        found = [(kind, self.spans.support[kind], *self.spans.scores(kind)) for kind in kinds]
         return [dict(zip(("type", "support", "precision", "recall", "f1"), each, strict=True)) for each in found]
 
     def facts(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Return all figures, for JSON."""
         unknown = sum(self.unknown.values())
         facts = {
             "tokens": self.tokens,
@@ -100,35 +102,38 @@ class Outcome:
         self,
         sentences: Iterable[Sequence[Any]],
         tags: Iterable[Sequence[Any]],
-        guesses: Iterable[Sequence[Any]],
+        predictions: Iterable[Sequence[Any]],
         is_known: Callable[[str], bool] | None,
     ) -> None:
-        """Count some sentences. `is_known` tells whether a word was met before, None if nobody knows."""
-        for sentence, own, guessed in zip(sentences, tags, guesses, strict=True):
-            self.counts.update(zip(own, guessed, strict=True))
+        """Count some sentences. `is_known` returns whether a word was seen while learning; without it, unknown words
+        are not counted."""
+        for sentence, true, predicted in zip(sentences, tags, predictions, strict=True):
+            self.counts.update(zip(true, predicted, strict=True))
             self.sentences += 1
-            self.sentences_right += list(own) == list(guessed)
+            self.sentences_right += list(true) == list(predicted)
             if self.spans is not None:
-                self.spans.add(own, guessed)
+                self.spans.add(true, predicted)
             if is_known is not None:
-                for token, tag, guess in zip(sentence, own, guessed, strict=True):
+                for token, tag, prediction in zip(sentence, true, predicted, strict=True):
                     if not is_known(token if isinstance(token, str) else token[0]):
-                        self.unknown[tag == guess] += 1
+                        self.unknown[tag == prediction] += 1
 
 
-def outcome_of(tagger: Any, sentences: Iterable[Sequence[Any]], tags: Iterable[Sequence[Any]]) -> Outcome:
-    """Tag sentences and compare.
+def evaluate_tagger(
+    tagger: Any, sentences: Iterable[Sequence[Any]], tags: Iterable[Sequence[Any]]
+) -> TaggingEvaluation:
+    """Tag sentences and compare with their true tags.
 
     >>> import novikoff as nk
-    >>> from novikoff.structured.evaluation import outcome_of
+    >>> from novikoff.structured.evaluation import evaluate_tagger
     >>> tagger = nk.SequenceTagger(["word[0]"]).fit([["a", "b"]], [["B-X", "O"]])
-    >>> found = outcome_of(tagger, [["b", "a", "c"]], [["O", "B-X", "I-X"]])
+    >>> found = evaluate_tagger(tagger, [["b", "a", "c"]], [["O", "B-X", "I-X"]])
     >>> found.right, found.tokens, sum(found.unknown.values()), found.f1
     (2, 3, 1, 0.0)
     """
     sentences, tags = list(sentences), list(tags)
-    kinds = {*tagger.tags_, *(tag for own in tags for tag in own)}
-    found = Outcome(spans=SpanCounts() if are_spans(kinds) else None)
+    tagset = {*tagger.tags_, *(tag for own in tags for tag in own)}
+    evaluation = TaggingEvaluation(spans=SpanCounts() if are_spans(tagset) else None)
     known = tagger.known_words()
-    found.add(sentences, tags, tagger.predict(sentences), None if known is None else known.__contains__)
-    return found
+    evaluation.add(sentences, tags, tagger.predict(sentences), None if known is None else known.__contains__)
+    return evaluation

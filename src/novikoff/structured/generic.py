@@ -1,4 +1,4 @@
-"""StructuredPerceptron: Collins' algorithm for any problem whose best structure can be found."""
+"""StructuredPerceptron: Collins' algorithm for any structure that can be searched."""
 
 from __future__ import annotations
 
@@ -9,34 +9,35 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.perceptron.ledger import Trace
+from novikoff.perceptron.ledger import LedgerTrace
 from novikoff.structured.ledger import StructuredLedger
-from novikoff.structured.parameters import one_of, whole
-from novikoff.structured.reentry import require_free
-from novikoff.structured.vectors import Vector, vector_for
+from novikoff.structured.parameters import check_choice, check_integer
+from novikoff.structured.vectors import AveragedVector, make_vector
+from novikoff.system.exclusive import refuse_reentry
 from novikoff.system.threads import Lock
 
 __all__ = ["Problem", "StructuredPerceptron"]
 
 
 class Problem(Protocol):
-    """What the learner must know of a structure, and all it needs to know.
+    """What `StructuredPerceptron` needs to know about a structure.
 
-    `features(x, y)` counts what is in the structure y: a dict of names and numbers; an array of numbers, always of the
-    same shape; or, if the problem says in `size` how many weights there are, an array of whole numbers, the places that
-    count one each. `best(weights, x)` is the structure with the highest <weights, features(x, y)>, where weights are a
-    dict, in which names never met have weight 0, or an array. Structures are compared by ==, or as arrays.
+    `features(x, y)` returns the features of the structure y: a dict from names to numbers; an array of numbers, always
+    of the same shape; or, if the problem has an attribute `size`, the number of weights, an array of integers, the
+    indices of features that count one each. `best(weights, x)` returns the structure with the highest
+    <weights, features(x, y)>, where weights are an array, or a dict in which names never seen have weight 0. Structures
+    are compared by ==, or as arrays.
     """
 
     def features(self, x: Any, y: Any) -> Any:
-        """phi(x, y)."""
+        """Return phi(x, y)."""
 
     def best(self, weights: Any, x: Any) -> Any:
-        """argmax_y <weights, phi(x, y)>."""
+        """Return argmax_y <weights, phi(x, y)>."""
 
 
 class StructuredPerceptron:
-    """Learns to find structures: whatever can be said in features and searched for the best.
+    """Collins' perceptron for any structure that has features and can be searched for the best.
 
         y^ = problem.best(w, x)
         if y^ != y:   w <- w + phi(x, y) - phi(x, y^)
@@ -44,25 +45,27 @@ class StructuredPerceptron:
     If some unit vector u has <u, phi(x, y) - phi(x, z)> >= gamma for all examples and all other structures z, there are
     at most (R / gamma)^2 mistakes, with R the longest phi(x, y) - phi(x, y^), however many structures there are.
 
-    Threads may share a perceptron, if they may share the problem: those that learn wait for one another, and those that
-    ask meanwhile are answered by what was known before. Learning that fails or is interrupted changes nothing.
+    Threads may share a perceptron, if they may share the problem: calls that learn wait for one another, and calls that
+    predict meanwhile use the weights from before. Learning that fails or is interrupted changes nothing.
 
     Parameters
     ----------
     problem : object with `features(x, y)` and `best(weights, x)`; see `Problem`
     max_iter : int
-        Most passes. `fit` ends early if a pass makes no mistake.
+        The maximal number of passes. `fit` ends early if a pass makes no mistake.
     hypothesis : {"averaged", "last"}
-        Which weights answer: the mean of those after every example, or the last ones.
+        Which weights predict: the mean of those after every example, or the last ones.
     order : {"given", "shuffled"}
+        Of the examples in each pass of `fit`.
     random_state : int
         Seed of the shuffling.
 
     Attributes
     ----------
     weights_ : dict or ndarray
-        Those that answer.
+        Those that predict.
     ledger_ : StructuredLedger
+        Mistakes, R, |w| and the bounds that follow.
 
     References
     ----------
@@ -94,121 +97,121 @@ class StructuredPerceptron:
         order: str = "given",
         random_state: int = 0,
     ) -> None:
-        for verb in ("features", "best"):
-            if not callable(getattr(problem, verb, None)):
+        for method in ("features", "best"):
+            if not callable(getattr(problem, method, None)):
                 raise DataError(
-                    f"A problem has features(x, y) and best(weights, x); {type(problem).__name__} has no {verb}."
+                    f"A problem has features(x, y) and best(weights, x); {type(problem).__name__} has no {method}."
                 )
         self.problem = problem
-        self.max_iter = whole("max_iter", max_iter, 1, 2**31)
-        self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
-        self.order = one_of("order", order, ("given", "shuffled"))
-        self.random_state = whole("random_state", random_state, 0, 2**32 - 1)
-        self._run, self._learning = _Run(), Lock()
+        self.max_iter = check_integer("max_iter", max_iter, 1, 2**31)
+        self.hypothesis = check_choice("hypothesis", hypothesis, ("averaged", "last"))
+        self.order = check_choice("order", order, ("given", "shuffled"))
+        self.random_state = check_integer("random_state", random_state, 0, 2**32 - 1)
+        self._state, self._learning_lock = _PerceptronState(), Lock()
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Learn from nothing: `max_iter` passes, or until one makes no mistake."""
+        """Learn from zero weights: `max_iter` passes, or until one makes no mistake."""
         _require_pairs(X, Y)
-        require_free(self._learning, self)
-        with self._learning:
-            run = _Run()
+        refuse_reentry(self._learning_lock, self)
+        with self._learning_lock:
+            state = _PerceptronState()
             for order in self._orders(len(X)):
-                if not run.learn(self.problem, ((X[i], Y[i]) for i in order)):
+                if not state.learn(self.problem, ((X[i], Y[i]) for i in order)):
                     break
-            self._run = run
+            self._state = state
         return self
 
     def passes(self, X: Sequence[Any], Y: Sequence[Any]) -> Iterator[int]:
-        """Learn from nothing, pass by pass: yields the mistakes of each. In between the perceptron can be tried out."""
+        """Learn from zero weights, pass by pass; yield the mistakes of each. Between passes it can predict."""
         _require_pairs(X, Y)
         is_first = True
         for order in self._orders(len(X)):
-            require_free(self._learning, self)
-            with self._learning:
-                run = _Run() if is_first else self._run.copy()
-                mistakes = run.learn(self.problem, ((X[i], Y[i]) for i in order))
-                self._run, is_first = run, False
+            refuse_reentry(self._learning_lock, self)
+            with self._learning_lock:
+                state = _PerceptronState() if is_first else self._state.copy()
+                mistakes = state.learn(self.problem, ((X[i], Y[i]) for i in order))
+                self._state, is_first = state, False
             yield mistakes
             if not mistakes:
                 break
 
     def _orders(self, n: int) -> Iterator[list[int]]:
-        """In which order each pass takes n examples."""
+        """Yield the order of n examples in each pass."""
         rng = np.random.default_rng(self.random_state)
         for _ in range(self.max_iter):
             yield (rng.permutation(n) if self.order == "shuffled" else np.arange(n)).tolist()
 
     def partial_fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Go on: once through these examples, in this order.
+        """Continue learning: once through these examples, in this order.
 
-        Several threads may learn: each call waits for the one before it. If it fails or is interrupted, nothing has
-        been learned.
+        Several threads may call this: each call waits for the one before it. A call that fails or is interrupted
+        changes nothing.
         """
         _require_pairs(X, Y)
-        require_free(self._learning, self)
-        with self._learning:
-            run = self._run.copy()
-            run.learn(self.problem, zip(X, Y, strict=True))
-            self._run = run
+        refuse_reentry(self._learning_lock, self)
+        with self._learning_lock:
+            state = self._state.copy()
+            state.learn(self.problem, zip(X, Y, strict=True))
+            self._state = state
         return self
 
     def predict(self, X: Iterable[Any]) -> list[Any]:
-        """The best structure for each x."""
+        """Return the best structure for each x."""
         weights = self.weights_
         return [self.problem.best(weights, x) for x in X]
 
     def score(self, X: Sequence[Any], Y: Sequence[Any]) -> float:
-        """The share of structures that are right as a whole."""
+        """Return the share of structures that are right as a whole."""
         _require_pairs(X, Y)
-        return sum(map(_same, self.predict(X), Y)) / len(X)
+        return sum(map(_are_equal, self.predict(X), Y)) / len(X)
 
     @property
     def weights_(self) -> Any:
-        """The weights that answer."""
-        run = self._run
-        if run.vector is None:
+        """The weights that predict."""
+        state = self._state
+        if state.vector is None:
             raise DataError("This perceptron has not learned yet: call fit or partial_fit first.")
-        return run.vector.now if self.hypothesis == "last" else run.vector.mean(run.examples)
+        return state.vector.current if self.hypothesis == "last" else state.vector.mean(state.examples)
 
     @property
     def ledger_(self) -> StructuredLedger:
-        """The account of mistakes."""
-        run = self._run
+        """Mistakes, R, |w| and the bounds that follow."""
+        state = self._state
         return StructuredLedger(
-            examples=run.examples,
-            mistakes=run.mistakes,
-            updates=run.mistakes,
-            passes=run.passes,
-            radius=float(np.sqrt(run.squared_radius)),
-            norm=0.0 if run.vector is None else run.vector.norm,
-            step_sum=float(run.mistakes),
-            trace=run.trace.copy(),
-            n_weights=0 if run.vector is None else len(run.vector),
+            examples=state.examples,
+            mistakes=state.mistakes,
+            updates=state.mistakes,
+            passes=state.passes,
+            radius=float(np.sqrt(state.squared_radius)),
+            norm=0.0 if state.vector is None else state.vector.norm,
+            step_sum=float(state.mistakes),
+            trace=state.trace.copy(),
+            n_weights=0 if state.vector is None else len(state.vector),
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickle. A copy, deep or not, learns by itself: no run is changed once it is that of a
-        perceptron."""
-        return {**self.__dict__, "_learning": Lock()}
+        """For copies and pickle. Copies, deep or not, learn independently, because a state that a perceptron has is
+        never changed."""
+        return {**self.__dict__, "_learning_lock": Lock()}
 
 
 @dataclass(eq=False)
-class _Run:
-    """What a perceptron has learned. A copy learns on, and then takes the place of the first, so that threads that read
-    one see it whole."""
+class _PerceptronState:
+    """Weights and counters. Learning changes a copy, which then replaces the original, so that other threads never see
+    a state that is half changed."""
 
-    vector: Vector | None = None
+    vector: AveragedVector | None = None
     examples: int = 0
     mistakes: int = 0
     passes: int = 0
     squared_radius: float = 0.0
-    trace: Trace = field(default_factory=Trace)
+    trace: LedgerTrace = field(default_factory=LedgerTrace)
 
-    def copy(self) -> _Run:
+    def copy(self) -> _PerceptronState:
         return replace(self, vector=None if self.vector is None else self.vector.copy(), trace=self.trace.copy())
 
     def learn(self, problem: Problem, examples: Iterable[tuple[Any, Any]]) -> int:
-        """Learn from each in turn; return the mistakes made."""
+        """Learn from each example in turn. Return the number of mistakes."""
         before = self.mistakes
         for x, y in examples:
             self._learn_one(problem, x, y)
@@ -216,17 +219,18 @@ class _Run:
         return self.mistakes - before
 
     def _learn_one(self, problem: Problem, x: Any, y: Any) -> None:
+        """y^ = argmax_z <w, phi(x, z)>; if y^ != y: w <- w + phi(x, y) - phi(x, y^)."""
         vector = self.vector
         if vector is None:
-            vector = self.vector = vector_for(problem, x, y)
-        guess = problem.best(vector.now, x)
+            vector = self.vector = make_vector(problem, x, y)
+        guess = problem.best(vector.current, x)
         self.examples += 1
-        if not _same(guess, y):
+        if not _are_equal(guess, y):
             right, wrong = problem.features(x, y), problem.features(x, guess)
             squared = vector.add_difference(right, wrong, self.examples - 1)
             self.mistakes += 1
             self.squared_radius = max(self.squared_radius, squared)
-            self.trace.add_one(self.mistakes, self.examples, self.mistakes, vector.norm)
+            self.trace.append(self.mistakes, self.examples, self.mistakes, vector.norm)
 
 
 def _require_pairs(X: Sequence[Any], Y: Sequence[Any]) -> None:
@@ -236,6 +240,6 @@ def _require_pairs(X: Sequence[Any], Y: Sequence[Any]) -> None:
         raise DataError("There are no examples.")
 
 
-def _same(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     found = one == other
     return bool(np.array_equal(one, other)) if isinstance(found, np.ndarray) else bool(found)

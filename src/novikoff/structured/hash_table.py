@@ -1,73 +1,77 @@
-"""Places for hashes."""
+"""HashTable: the index of each of a growing number of hashes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled.loops import tokens as kernels
+from novikoff._compiled.loops import hash_table as loops
 
-__all__ = ["Table"]
+__all__ = ["HashTable"]
 
 
-class Table:
-    """Places for hashes, numbered from 0 as they come.
+class HashTable:
+    """A map from 64-bit hashes, the keys, to the indices 0, 1, ... in order of insertion; open addressing.
 
     Attributes
     ----------
     slots : ndarray of uint64
-        Pairs of a hash and its place + 1, or zeros; never more than half full.
+        One row per slot: a key and its index + 1, or zeros if the slot is free. The number of slots is a power of two,
+        and at most half of them are used. A key is searched from its home slot on, slot by slot; see
+        `loops.hash_table`.
+    count : int
+        The number of keys.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from novikoff.structured.hash_table import Table
-    >>> table = Table()
-    >>> table.enter(np.array([7, 5], np.uint64))
-    >>> table.places(np.array([5, 6, 7], np.uint64)).tolist()
+    >>> from novikoff.structured.hash_table import HashTable
+    >>> table = HashTable()
+    >>> table.append(np.array([7, 5], np.uint64))
+    >>> table.find(np.array([5, 6, 7], np.uint64)).tolist()
     [1, -1, 0]
     """
 
-    def __init__(self, size: int = 1 << 12) -> None:
-        self.slots = np.zeros((size, 2), np.uint64)
+    def __init__(self, n_slots: int = 1 << 12) -> None:
+        self.slots = np.zeros((n_slots, 2), np.uint64)
         self.count = 0
 
     @classmethod
-    def of(cls, keys: np.ndarray) -> Table:
-        """A table that has keys[i] at place i."""
-        found = cls()
-        found.add(keys)
-        return found
+    def from_keys(cls, keys: np.ndarray) -> HashTable:
+        """Make a table in which keys[i] has index i."""
+        table = cls()
+        table.append(keys)
+        return table
 
-    def copy(self) -> Table:
-        """The same places, in memory that only the copy changes."""
-        found = Table(0)
-        found.slots, found.count = self.slots.copy(), self.count
-        return found
+    def copy(self) -> HashTable:
+        """Return a table of the same keys that shares no memory with this one."""
+        table = HashTable(0)
+        table.slots, table.count = self.slots.copy(), self.count
+        return table
 
-    def grow(self, count: int) -> None:
-        """Make room for this many."""
+    def reserve(self, count: int) -> None:
+        """Allocate more slots if there are too few for this many keys."""
         if 2 * count > len(self.slots):
             larger = np.zeros((1 << (2 * count - 1).bit_length(), 2), np.uint64)
-            kernels.move_table(self.slots, larger)
+            loops.copy_table(self.slots, larger)
             self.slots = larger
 
-    def enter(self, keys: np.ndarray) -> None:
-        """Have keys[i] at place i; those that had one before are the first of them."""
-        self.add(keys[self.count :])
+    def append(self, keys: np.ndarray) -> None:
+        """Insert new, distinct keys, with the next indices."""
+        self.reserve(self.count + len(keys))
+        self.count = loops.append_keys(keys, self.slots, self.count)
 
-    def add(self, keys: np.ndarray) -> None:
-        """Give new keys, each different from the others, the next places."""
-        self.grow(self.count + len(keys))
-        self.count = kernels.enter_keys(keys, self.slots, self.count)
+    def extend_to(self, keys: np.ndarray) -> None:
+        """Insert those of keys[i] that are new, with index i; the first ones are those of this table."""
+        self.append(keys[self.count :])
 
     def keys(self) -> np.ndarray:
-        """The hash at each place."""
+        """Return all keys by index."""
         found = np.empty(self.count, np.uint64)
-        kernels.keys_of_places(self.slots, found)
+        loops.list_keys(self.slots, found)
         return found
 
-    def places(self, keys: np.ndarray) -> np.ndarray:
-        """The place of each hash, or -1."""
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """Return the index of each key, or -1."""
         found = np.empty(len(keys), np.int32)
-        kernels.look_up(keys, self.slots, found)
+        loops.find_keys(keys, self.slots, found)
         return found

@@ -1,11 +1,11 @@
-"""Sentences in files: CoNLL columns, CoNLL-U, and plain lines of words.
+"""SentenceFile: sentences in CoNLL columns, CoNLL-U, and plain text.
 
-    columns   a token per line, its cells parted by tabs or spaces; an empty line after each sentence
-    conllu    the ten columns of Universal Dependencies, parted by tabs, with comments; multiword tokens (1-2) and empty
-              nodes (1.1) are no tokens of the sentence
-    text      a sentence per line, its words parted by spaces
+    columns   a token per line, its cells separated by tabs or spaces; an empty line after each sentence
+    conllu    the ten columns of Universal Dependencies, separated by tabs, with comments; multiword tokens (1-2) and
+              empty nodes (1.1) are not tokens of the sentence
+    text      a sentence per line, its words separated by spaces
 
-Files may be packed as `streams.sources` knows it, and are read as they come: memory does not grow with them.
+Files may be compressed (see `data.formats.sources`), and are read in chunks: memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from dataclasses import dataclass, field
 from itertools import chain
 from sys import intern
 
-from novikoff.data.formats.lines import require_text, whole_ends, with_line_feeds
+from novikoff.data.formats.lines import decode_line, read_whole_line_ends, replace_lone_returns
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.errors import DataError
 
-__all__ = ["CONLLU", "FORMATS", "FileColumns", "Read", "SentenceFile", "cells_of"]
+__all__ = ["CONLLU", "FORMATS", "FileColumns", "FileSentence", "SentenceFile", "split_line"]
 
 FORMATS = ("columns", "conllu", "text")
 CONLLU = ("id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 _ID = re.compile(r"[1-9][0-9]*\Z")
 _NO_TOKEN = re.compile(r"(?:[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[0-9]+)\Z")
-_SAMPLE = 1 << 16  # bytes to tell a format by
+_SAMPLE = 1 << 16  # bytes that a format is sniffed from
 _BLANKS = " \t"
 _DOCUMENT = "-DOCSTART-"  # CoNLL-2003's line between two documents
 
 
 @dataclass(frozen=True)
 class FileColumns:
-    """What the files were like that a tagger has learned from: their format, the names of all columns, and that of the
+    """The columns of the files that a tagger has learned from: their format, all names, and the name of the column of
     tags."""
 
     format: str
@@ -44,13 +44,14 @@ class FileColumns:
 
     @property
     def without_tag(self) -> tuple[str, ...]:
-        """The names of the columns in a file that is yet to be tagged."""
+        """The names of the columns in a file without tags."""
         return tuple(name for name in self.names if name != self.tag)
 
 
 @dataclass
-class Read:
-    """A sentence of a file: its rows of cells, and all of its lines, each with the number of its token or None."""
+class FileSentence:
+    """A sentence of a file: the number of its first line, its rows of cells, and all of its lines, each with the
+    position of its token or None."""
 
     line: int
     rows: list[tuple[str, ...]] = field(default_factory=list)
@@ -65,7 +66,7 @@ class SentenceFile:
     path : str or path
         "-" is the standard input.
     format : {"columns", "conllu", "text"}, optional
-        Told by the name and the first line if not given; never taken for text.
+        Sniffed from the name and the first line if not given; never text.
 
     Examples
     --------
@@ -86,11 +87,11 @@ class SentenceFile:
         self._source = open_source(path)
         self.name, self.is_steady = self._source.name, self._source.is_steady
         try:
-            self.format = format or _told(self._source)
+            self.format = format or _sniff_format(self._source)
         except BaseException:
             self._source.close()
             raise
-        self._width: tuple[int, int] | None = None  # of the first row: its number of cells, and its line
+        self._width: tuple[int, int] | None = None  # of the first row: the number of its cells, and its line
 
     def __enter__(self) -> SentenceFile:
         return self
@@ -99,58 +100,58 @@ class SentenceFile:
         self._source.close()
 
     def first_lines(self) -> list[str]:
-        """The lines at the front, those that are there without waiting for more than one; they will be read again."""
-        text = with_line_feeds(self._source.peek_line()[:_SAMPLE])
-        whole = text.rpartition(b"\n")[0] or text  # the last one may be cut
-        return whole.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
+        """Return the first lines, as many as can be read without waiting for a second; iteration still yields them."""
+        text = replace_lone_returns(self._source.peek_line()[:_SAMPLE])
+        complete = text.rpartition(b"\n")[0] or text  # the last line may be incomplete
+        return complete.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
 
-    def __iter__(self) -> Iterator[Read]:
+    def __iter__(self) -> Iterator[FileSentence]:
         return chain.from_iterable(self.blocks())
 
-    def blocks(self) -> Iterator[list[Read]]:
-        """The same, some at a time: those that have ended in what could be read at once, 2 MB of a file, or as much as
-        somebody has written into a pipe. Who writes a sentence and waits gets it without delay."""
-        sentence = Read(1)
-        for lines in _lines(self._source):
-            found: list[Read] = []
+    def blocks(self) -> Iterator[list[FileSentence]]:
+        """Yield lists of sentences: all that are complete after each read, which is 2 MB of a file, or whatever is in a
+        pipe. So a program that writes one sentence into a pipe and waits for it is answered without delay."""
+        sentence = FileSentence(1)
+        for lines in _read_lines(self._source):
+            found: list[FileSentence] = []
             for number, line in lines:
                 if self.format == "text":
-                    found.append(Read(number, [(intern(word),) for word in _parted(line)]))
+                    found.append(FileSentence(number, [(intern(word),) for word in _split_blanks(line)]))
                 elif line.strip(_BLANKS):
                     sentence.line = sentence.line if sentence.lines else number
                     self._add(sentence, number, line)
                 else:
-                    found += self._whole(sentence)
-                    sentence = Read(number + 1)
+                    found += self._finish(sentence)
+                    sentence = FileSentence(number + 1)
             if found:
                 yield found
-        if last := self._whole(sentence):
+        if last := self._finish(sentence):
             yield last
 
-    def _whole(self, sentence: Read) -> list[Read]:
-        """A sentence that has ended, if it is one."""
+    def _finish(self, sentence: FileSentence) -> list[FileSentence]:
+        """Return a list of the sentence, or an empty one if it has no lines or is the mark of a document."""
         is_sentence = sentence.lines and not (sentence.rows and sentence.rows[0][0] == _DOCUMENT)
         return [sentence] if is_sentence else []
 
-    def _add(self, sentence: Read, number: int, line: str) -> None:
+    def _add(self, sentence: FileSentence, number: int, line: str) -> None:
         if self.format == "conllu":
             row = self._conllu_row(number, line)
         else:
-            row = _row(cells_of(line))
+            row = _intern_cells(split_line(line))
             self._require_width(number, row)
         sentence.lines.append((line, None if row is None else len(sentence.rows)))
         if row is not None:
             sentence.rows.append(row)
 
     def _conllu_row(self, number: int, line: str) -> tuple[str, ...] | None:
-        """The cells of a token, None for lines that are no token."""
+        """Return the cells of a token, None for lines that are not tokens."""
         if line[0] == "#":
             return None
-        row = _row(line.split("\t"))
+        row = _intern_cells(line.split("\t"))
         if len(row) != len(CONLLU):
             raise DataError(
-                f"{self.name}:{number}: {len(row)} cells parted by tabs; CoNLL-U has {len(CONLLU)}. For "
-                "other columns say --format columns."
+                f"{self.name}:{number}: {len(row)} cells separated by tabs; CoNLL-U has {len(CONLLU)}. For "
+                "other columns, choose the format columns."
             )
         if _ID.match(row[0]):
             return row
@@ -172,27 +173,27 @@ class SentenceFile:
             )
 
 
-def cells_of(line: str) -> list[str]:
-    """The cells of a line of columns."""
-    return line.split("\t") if "\t" in line else _parted(line)
+def split_line(line: str) -> list[str]:
+    """Return the cells of a line of columns."""
+    return line.split("\t") if "\t" in line else _split_blanks(line)
 
 
-def _parted(line: str) -> list[str]:
-    """What blanks and tabs part; other characters that Python takes for blanks are letters of a word."""
+def _split_blanks(line: str) -> list[str]:
+    """Split a line at spaces and tabs only; str.split would also split at other Unicode white space."""
     return [word for word in line.replace("\t", " ").split(" ") if word]
 
 
-def _row(cells: list[str]) -> tuple[str, ...]:
-    """Cells of the same text as one and the same string: a third of the memory, and found faster in every dict."""
+def _intern_cells(cells: list[str]) -> tuple[str, ...]:
+    """Return the cells with equal text as one string object: a third of the memory, and faster dict lookups."""
     return tuple(map(intern, cells))
 
 
-def _told(source: Source) -> str:
-    """The format, from the name or from the first line that is no comment."""
+def _sniff_format(source: Source) -> str:
+    """Return the format, from the name or from the first line that is not a comment."""
     name = source.name.lower()
     if ".conllu" in name:
         return "conllu"
-    for line in with_line_feeds(source.peek_line().lstrip()).split(b"\n"):
+    for line in replace_lone_returns(source.peek_line().lstrip()).split(b"\n"):
         cells = line.split(b"\t")
         if len(cells) == len(CONLLU) and cells[0][:1].isdigit():
             return "conllu"
@@ -201,29 +202,29 @@ def _told(source: Source) -> str:
     return "columns"
 
 
-def _lines(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
-    """The lines as text, numbered from 1, without their ends: as many at a time as could be read at once."""
+def _read_lines(source: Source) -> Iterator[Iterable[tuple[int, str]]]:
+    """Yield the numbered lines of each read, as text without line ends, counted from 1."""
     rest, number = b"", 0
-    chunks = whole_ends(source)
+    chunks = read_whole_line_ends(source)
     while True:
-        chunk = with_line_feeds(next(chunks, b""))
-        whole, mark, rest = (rest + chunk).rpartition(b"\n") if chunk else (rest, b"\n" if rest else b"", b"")
-        if mark:
-            lines = _decoded(source.name, number, whole)
+        chunk = replace_lone_returns(next(chunks, b""))
+        complete, end, rest = (rest + chunk).rpartition(b"\n") if chunk else (rest, b"\n" if rest else b"", b"")
+        if end:
+            lines = _decode_lines(source.name, number, complete)
             yield enumerate(lines, number + 1)
             number += len(lines)
         if not chunk:
             return
 
 
-def _decoded(name: str, before: int, text: bytes) -> list[str]:
+def _decode_lines(name: str, before: int, text: bytes) -> list[str]:
     if not before and text.startswith(b"\xef\xbb\xbf"):
         text = text[3:]
     try:
         lines = text.decode().split("\n")
-        is_sound = b"\0" not in text
+        is_valid = b"\0" not in text
     except UnicodeDecodeError:
-        is_sound = False
-    if not is_sound:  # line by line, for an error that says where
-        lines = [require_text(line, f"{name}:{before + k}") for k, line in enumerate(text.split(b"\n"), 1)]
+        is_valid = False
+    if not is_valid:  # line by line, for an error with its location
+        lines = [decode_line(line, f"{name}:{before + k}") for k, line in enumerate(text.split(b"\n"), 1)]
     return [line.removesuffix("\r") for line in lines]

@@ -1,11 +1,11 @@
 """Spans from tags: BIO, IOB1, IOE and BILOU (also called IOBES), all by one rule.
 
-A tag is O, or a letter, a hyphen and a type. Between two neighbouring tokens a span ends and another begins, as in the
-script of the CoNLL-2000 task (conlleval): whatever is between, a span that no tag closes ends where it must. So tags of
-any of these schemes need not say which it is, and chains that none of them allows still stand for spans.
+A tag is O, or a letter, a hyphen and a type. Where a span ends and another begins between two neighbouring tokens is
+decided as in the script of the CoNLL-2000 task (conlleval): a span that no tag closes ends where the next tag cannot
+continue it. So the scheme of the tags need not be known, and chains that no scheme allows still have spans.
 
-    B begins a span       I is within one     O is in none
-    E or L ends one       S or U is one of its own
+    B begins a span       I is inside one     O is in none
+    E or L ends one       S or U is a span of one token
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["SpanCounts", "are_spans", "spans"]
+__all__ = ["SpanCounts", "are_spans", "find_spans"]
 
 _TAG = re.compile(r"[BIELSU]-.+\Z", re.DOTALL)
 
 
 def are_spans(tags: Iterable[object]) -> bool:
-    """Whether a set of tags is of such a scheme.
+    """Return whether a set of tags is of such a scheme.
 
     >>> are_spans(["B-NP", "I-NP", "O"]), are_spans(["NOUN", "VERB"]), are_spans(["O"])
     (True, False, False)
@@ -30,10 +30,10 @@ def are_spans(tags: Iterable[object]) -> bool:
     return bool(others) and all(isinstance(tag, str) and _TAG.match(tag) for tag in others)
 
 
-def spans(tags: Sequence[str]) -> list[tuple[str, int, int]]:
-    """All spans, each its type, the number of its first token and that after its last.
+def find_spans(tags: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Return all spans, each as (type, position of its first token, position after its last).
 
-    >>> spans(["B-NP", "I-NP", "B-NP", "O", "U-PER"])
+    >>> find_spans(["B-NP", "I-NP", "B-NP", "O", "U-PER"])
     [('NP', 0, 2), ('NP', 2, 3), ('PER', 4, 5)]
     """
     found, begin = [], 0
@@ -51,26 +51,26 @@ def spans(tags: Sequence[str]) -> list[tuple[str, int, int]]:
 
 @dataclass
 class SpanCounts:
-    """Spans of each type: how many there are, were guessed, and were guessed right."""
+    """Spans of each type: how many there are, how many were predicted, and how many predictions were right."""
 
-    there: Counter[str] = field(default_factory=Counter)
-    guessed: Counter[str] = field(default_factory=Counter)
+    support: Counter[str] = field(default_factory=Counter)
+    predicted: Counter[str] = field(default_factory=Counter)
     right: Counter[str] = field(default_factory=Counter)
 
-    def add(self, tags: Sequence[str], guesses: Sequence[str]) -> None:
+    def add(self, tags: Sequence[str], predictions: Sequence[str]) -> None:
         """Count the spans of one sentence."""
-        there, guessed = set(spans(tags)), set(spans(guesses))
-        for counter, some in (self.there, there), (self.guessed, guessed), (self.right, there & guessed):
+        true, predicted = set(find_spans(tags)), set(find_spans(predictions))
+        for counter, some in (self.support, true), (self.predicted, predicted), (self.right, true & predicted):
             counter.update(kind for kind, _, _ in some)
 
     def scores(self, kind: str | None = None) -> tuple[float | None, float | None, float | None]:
-        """Precision, recall and F1 of a type, or of all; None where there is nothing to divide by."""
-        there, guessed, right = (
+        """Return precision, recall and F1 of a type, or of all types; None where the denominator is 0."""
+        support, predicted, right = (
             sum(counter.values()) if kind is None else counter[kind]
-            for counter in (self.there, self.guessed, self.right)
+            for counter in (self.support, self.predicted, self.right)
         )
-        return _share(right, guessed), _share(right, there), _share(2 * right, there + guessed)
+        return _divide(right, predicted), _divide(right, support), _divide(2 * right, support + predicted)
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _divide(part: int, total: int) -> float | None:
+    return part / total if total else None

@@ -11,34 +11,45 @@ import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.structured.attributes import Attribute
-from novikoff.structured.chain import Lesson, Search
+from novikoff.structured.chain import SearchSettings, TrainingSet
 from novikoff.structured.constraints import SCHEMES, require_allowed
-from novikoff.structured.features import Program
-from novikoff.structured.parameters import one_of, whole
-from novikoff.structured.reentry import require_free
-from novikoff.structured.sentences import Sentence, Tokens, as_list, default_columns, flat_tags, tokens_of, width_of
-from novikoff.structured.snapshot import Knowledge
-from novikoff.structured.tagging import STRANGERS, Tagging
-from novikoff.structured.templates import TemplateSource, parse, source_of
+from novikoff.structured.features import FeatureExtractor
+from novikoff.structured.parameters import check_choice, check_integer
+from novikoff.structured.sentences import (
+    Sentence,
+    Tokens,
+    check_sentences,
+    count_columns,
+    default_columns,
+    encode_sentences,
+    flatten_tags,
+)
+from novikoff.structured.snapshot import TaggerSnapshot
+from novikoff.structured.tagging import MAX_UNKNOWN_WORDS, FittedTaggerMixin
+from novikoff.structured.templates import TemplateSource, parse_templates, read_source
+from novikoff.system.exclusive import refuse_reentry
 from novikoff.system.threads import Lock
 
 __all__ = ["SequenceTagger"]
 
 
-class SequenceTagger(Tagging):
-    """Tags every token of a sentence, all at once: the chain of tags that fits best wins.
+class SequenceTagger(FittedTaggerMixin):
+    """Tags all tokens of a sentence together: predicts the chain of tags with the highest score.
 
-    On every sentence x with tags y, with phi counting its features by tag and its pairs of neighbouring tags:
+    For every sentence x with tags y, where phi counts the features of tokens by tag, and the pairs of neighbouring
+    tags:
 
         y^ = argmax over all chains z of <w, phi(x, z)>        exactly, by Viterbi's algorithm
         if y^ != y:   w <- w + phi(x, y) - phi(x, y^)
 
     If some unit vector prefers every right chain by a margin gamma, there are at most (R / gamma)^2 mistakes over any
-    number of passes, however many chains there are. Weights are whole numbers, and nothing is rounded. With a beam the
-    same holds of beginnings of chains (Huang, Fayong and Guo 2012).
+    number of passes, however many chains there are. Weights are integers, and nothing is rounded. With a beam this
+    holds with prefixes of chains in place of chains (Huang, Fayong and Guo 2012).
 
-    Threads may share a tagger: those that learn wait for one another, and those that ask meanwhile are answered by what
-    was known before. Learning that fails or is interrupted leaves the tagger as it was.
+    Threads may share a tagger: calls that learn wait for one another, and calls that predict meanwhile use the weights
+    from before. Learning that fails or is interrupted leaves the tagger as it was. A signal handler, a finalizer or an
+    attribute may predict with the tagger and save it at any moment; while this thread is inside another call of the
+    tagger, they use the weights from before, and learning may raise a ReentryError.
 
     Parameters
     ----------
@@ -46,35 +57,35 @@ class SequenceTagger(Tagging):
         Which features a token has: "pos", "chunk" or "ner", templates such as "word[-1]+word[0]", or a file of them,
         also one of CRF++; see `novikoff.structured.templates`. "chunk" needs a column "pos".
     max_iter : int
-        Most passes over the sentences. `fit` ends early if a pass makes no mistake.
+        The maximal number of passes over the sentences. `fit` ends early if a pass makes no mistake.
     hypothesis : {"averaged", "last"}
-        Which weights answer: the mean of those after every sentence, or the last ones.
+        Which weights predict: the mean of those after every sentence, or the last ones.
     order : {"shuffled", "given"}
         Of the sentences in each pass of `fit`; `partial_fit` takes them as given.
     random_state : int
         Seed of the shuffling.
     markov_order : {1, 2}
-        How many tags before have a say in the next one: pairs of tags have weights, or three in a row as well. Order
-        two takes as many times longer as there are tags.
+        On how many previous tags the score of a tag depends: pairs of tags have weights, or three in a row as well.
+        With n tags, order two takes n times longer.
     beam : int, optional
-        Keep only so many beginnings of a chain, instead of all that may turn out best. While learning, a sentence ends
-        where the right beginning is not among them (early update). For order two with many tags.
+        Beam search with this many prefixes of a chain instead of exact search. While learning, a sentence ends where
+        the right prefix falls out of the beam (early update). For order two with many tags.
     constraints : {"bio", "iob1", "ioe1", "ioe2", "bilou"}, optional
-        Give only chains of tags that are spans of this scheme, if there is one; learn only from such.
+        Predict only chains of tags that are valid in this scheme for spans, if one exists; learn only from such.
     hash_bits : int, optional
-        Tell features apart by so many bits of their hash only, so that there are at most 2^hash_bits. Memory then has a
-        bound, for streams without end, but nothing has a name. Without, all 64 bits count.
+        Distinguish features by this many bits of their hash only, so that there are at most 2^hash_bits. This bounds
+        the memory, for endless streams, but features have no names. By default all 64 bits are used.
     columns : sequence of str, optional
-        What the cells of a token are called. By default word, pos, column2, column3, ...
+        The names of the cells of a token. By default word, pos, column2, column3, ...
     attributes : dict of functions, optional
         Attributes of your own for templates: functions from the text of a cell to text, True, or None for nothing.
 
     Attributes
     ----------
     tags_ : list
-        The tags met, in the order in which they came.
+        The tags seen, in order of first occurrence.
     ledger_ : SentenceLedger
-        The account of mistakes.
+        Mistakes, R, |w| and the bounds that follow.
     n_features_ : int
         Features that have weights; those that were never part of an update have none.
 
@@ -111,114 +122,122 @@ class SequenceTagger(Tagging):
         columns: Sequence[str] | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ) -> None:
-        self.templates = source_of(templates)
-        self.max_iter = whole("max_iter", max_iter, 1, 2**31)
-        self.hypothesis = one_of("hypothesis", hypothesis, ("averaged", "last"))
-        self.order = one_of("order", order, ("shuffled", "given"))
-        self.random_state = whole("random_state", random_state, 0, 2**32 - 1)
-        self.markov_order = whole("markov_order", markov_order, 1, 2)
-        self.beam = None if beam is None else whole("beam", beam, 1, 10_000)
-        self.constraints = None if constraints is None else one_of("constraints", constraints, SCHEMES)
-        self.hash_bits = None if hash_bits is None else whole("hash_bits", hash_bits, 1, 30)
+        self.templates = read_source(templates)
+        self.max_iter = check_integer("max_iter", max_iter, 1, 2**31)
+        self.hypothesis = check_choice("hypothesis", hypothesis, ("averaged", "last"))
+        self.order = check_choice("order", order, ("shuffled", "given"))
+        self.random_state = check_integer("random_state", random_state, 0, 2**32 - 1)
+        self.markov_order = check_integer("markov_order", markov_order, 1, 2)
+        self.beam = None if beam is None else check_integer("beam", beam, 1, 10_000)
+        self.constraints = None if constraints is None else check_choice("constraints", constraints, SCHEMES)
+        self.hash_bits = None if hash_bits is None else check_integer("hash_bits", hash_bits, 1, 30)
         self.columns = None if columns is None else tuple(columns)
         self.attributes = dict(attributes or {})
-        self.files = self._knowledge = self._answer = self._undo = None
-        self._learning, self._weights = Lock(), Lock()
+        self.files = self._snapshot = self._decoder = self._backup = None
+        self._learning_lock, self._weights_lock = Lock(), Lock()
 
     # -- learning
 
+    def _refuse_reentry(self) -> None:
+        """Raise a ReentryError if this thread is inside a call that learns, reads the weights, or changes the words."""
+        refuse_reentry(self._learning_lock, self)
+        refuse_reentry(self._weights_lock, self)
+        if self._snapshot is not None:
+            refuse_reentry(self._snapshot.extractor.words.lock, self)
+
     def fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
-        """Learn from nothing: `max_iter` passes, or until one makes no mistake.
+        """Learn from zero weights: `max_iter` passes, or until one makes no mistake.
 
         Parameters
         ----------
         sentences : list of sentences, each a list of words, or of rows of cells such as ("dogs", "NNS")
         tags : list of as many lists of tags
         """
-        sentences, flat = _to_learn_from(sentences, tags)
-        require_free(self._learning, self)
-        with self._learning:
-            known, lesson = self._prepared(None, sentences, flat)
-            del sentences, tags, flat  # all of it is numbers now
+        sentences, flat = _check_training_data(sentences, tags)
+        self._refuse_reentry()
+        with self._learning_lock:
+            snapshot, training = self._prepare(None, sentences, flat)
+            del sentences, tags, flat  # no longer needed: the training set has them as integers
             for _ in range(self.max_iter):
-                if not self._learn(known, lesson, self._order(known, lesson)):
+                if not self._learn_pass(snapshot, training, self._make_order(snapshot, training)):
                     break
-            self._publish(known, files=None)
+            self._publish(snapshot, files=None)
         return self
 
     def passes(
         self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]], *, go_on: bool = False
     ) -> Iterator[int]:
-        """The same, pass by pass: yields the mistakes of each. In between the tagger can be tried out and saved.
+        """Learn pass by pass; yield the mistakes of each. Between passes the tagger can be used and saved.
 
-        With `go_on`, nothing that is known is forgotten. Five passes, saved, loaded and five more on the same sentences
-        are ten passes, to the last bit: in which order a pass takes them depends on its number. A pass that is
-        interrupted leaves the tagger as it was before that pass.
+        With `go_on`, learning continues from the current weights, otherwise from zero. Five passes, saved, loaded and
+        five more on the same sentences are exactly ten passes: the order of the sentences in a pass depends on its
+        number only. A pass that is interrupted leaves the tagger as it was before that pass.
         """
-        sentences, flat = _to_learn_from(sentences, tags)
-        require_free(self._learning, self)
-        with self._learning:
-            known, lesson = self._prepared(self._knowledge if go_on else None, sentences, flat)
+        sentences, flat = _check_training_data(sentences, tags)
+        self._refuse_reentry()
+        with self._learning_lock:
+            snapshot, training = self._prepare(self._snapshot if go_on else None, sentences, flat)
             del sentences, tags, flat
-            mistakes = self._learn_and_publish(known, lesson, is_new=not go_on)
+            mistakes = self._learn_and_publish(snapshot, training, is_new=not go_on)
         yield mistakes
         for _ in range(self.max_iter - 1):
             if not mistakes:
                 return
-            require_free(self._learning, self)
-            with self._learning:
-                known, lesson = self._resumed(known, lesson)
-                mistakes = self._learn_and_publish(known, lesson)
+            self._refuse_reentry()
+            with self._learning_lock:
+                snapshot, training = self._resume(snapshot, training)
+                mistakes = self._learn_and_publish(snapshot, training)
             yield mistakes
 
     def partial_fit(self, sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> Self:
-        """Go on: once through these sentences, in this order. New words, features and tags are welcome.
+        """Continue learning: once through these sentences, in this order. They may have new words, features and tags.
 
-        Several threads may learn: each call waits for the one before it. If it fails or is interrupted, nothing has
-        been learned.
+        Several threads may call this: each call waits for the one before it. A call that fails or is interrupted
+        changes nothing.
         """
-        sentences = as_list(sentences)
-        flat = flat_tags(sentences, tags)
-        require_free(self._learning, self)
+        sentences = check_sentences(sentences)
+        flat = flatten_tags(sentences, tags)
+        self._refuse_reentry()
         if sentences:
-            with self._learning:
-                known, lesson = self._prepared(self._knowledge, sentences, flat)
-                self._learn_and_publish(known, lesson, np.arange(len(sentences)))
+            with self._learning_lock:
+                snapshot, training = self._prepare(self._snapshot, sentences, flat)
+                self._learn_and_publish(snapshot, training, np.arange(len(sentences)))
         return self
 
-    def _prepared(
-        self, known: Knowledge | None, sentences: list[Sentence], flat: list[Any]
-    ) -> tuple[Knowledge, Lesson]:
-        """What to learn on from and what from. Nothing that is known changes yet, and what is refused is refused."""
-        if known is None:
-            columns = self._columns_for(width_of(sentences) or len(self.columns or ("word",)))
-            known = self._nothing(columns)
-        with self._weights:
-            self._repair()
-        words = known.program.words
+    def _prepare(
+        self, snapshot: TaggerSnapshot | None, sentences: list[Sentence], flat: list[Any]
+    ) -> tuple[TaggerSnapshot, TrainingSet]:
+        """Return the snapshot that is to learn next, and what it is to learn from. Sentences that cannot be learned
+        from raise a DataError here, before anything has changed."""
+        if snapshot is None:
+            columns = self._check_columns(count_columns(sentences) or len(self.columns or ("word",)))
+            snapshot = self._empty_snapshot(columns)
+        with self._weights_lock:
+            self._restore_backup()
+        words = snapshot.extractor.words
         try:
-            tokens = self._looked_up(sentences, known)
-            require_allowed(self.constraints, known.tags, tokens.starts, flat)
-            return known.prepared(tokens, flat, self.constraints)
-        except BaseException:  # an attribute of the user's may raise anything
-            words.kept = known.n_kept
+            tokens = self._encode(sentences, snapshot)
+            require_allowed(self.constraints, snapshot.tags, tokens.starts, flat)
+            return snapshot.prepare(tokens, flat, self.constraints)
+        except BaseException:  # an attribute of the user may raise anything
+            words.n_kept = snapshot.n_kept
             words.forget()
             raise
 
-    def _looked_up(self, sentences: list[Sentence], known: Knowledge) -> Tokens:
-        """Tokens with all that templates ask of them, so that a bad one is found before anything is learned. Their
-        words are kept from now on, for features to be named by."""
-        words = known.program.words
+    def _encode(self, sentences: list[Sentence], snapshot: TaggerSnapshot) -> Tokens:
+        """Return the tokens of training sentences, with the attributes of all words, so that a bad word is found before
+        anything is learned. The words are kept from now on, because feature names are made of them."""
+        words = snapshot.extractor.words
         with words.lock:
-            words.kept = known.n_kept  # and not those of a lesson that was interrupted
-            if self.hash_bits is None or len(words) > STRANGERS:
+            words.n_kept = snapshot.n_kept  # without the words of a call that was interrupted
+            if self.hash_bits is None or len(words) > MAX_UNKNOWN_WORDS:
                 words.forget()
-            tokens = tokens_of(sentences, words, len(known.columns))
+            tokens = encode_sentences(sentences, words, len(snapshot.columns))
             if self.hash_bits is None:
-                words.kept = len(words)
+                words.n_kept = len(words)
         return tokens
 
-    def _columns_for(self, width: int) -> tuple[str, ...]:
+    def _check_columns(self, width: int) -> tuple[str, ...]:
         columns = self.columns or default_columns(width)
         if len(columns) != width:
             raise DataError(
@@ -227,49 +246,56 @@ class SequenceTagger(Tagging):
             )
         return columns
 
-    def _nothing(self, columns: tuple[str, ...]) -> Knowledge:
-        """What is known of sentences with these columns before the first."""
-        program = Program(parse(self.templates, columns, self.attributes), self.attributes, self.hash_bits)
-        return Knowledge.nothing(columns, program, Search(self.markov_order, self.beam))
+    def _empty_snapshot(self, columns: tuple[str, ...]) -> TaggerSnapshot:
+        """Return the snapshot of a tagger that has not learned yet, for sentences with these columns."""
+        templates = parse_templates(self.templates, columns, self.attributes)
+        extractor = FeatureExtractor(templates, self.attributes, self.hash_bits)
+        return TaggerSnapshot.empty(columns, extractor, SearchSettings(self.markov_order, self.beam))
 
-    def _resumed(self, known: Knowledge, lesson: Lesson) -> tuple[Knowledge, Lesson]:
-        """What to learn on from, and the lesson, where the last pass has left `known`."""
-        now = self._known()
-        if now.program is not known.program:
+    def _resume(self, snapshot: TaggerSnapshot, training: TrainingSet) -> tuple[TaggerSnapshot, TrainingSet]:
+        """Return the snapshot that is to learn next, and the training set, after a pass that ended with `snapshot`."""
+        current = self._require_snapshot()
+        if current.extractor is not snapshot.extractor:
             raise DataError("This tagger has begun to learn anew since the last pass; call passes again.")
-        with self._weights:
-            self._repair()
-        if now is not known:  # it has learned from other sentences
-            return now.resumed(lesson)
-        return replace(known, chain=known.chain.successor()), lesson
+        with self._weights_lock:
+            self._restore_backup()
+        if current is not snapshot:  # it has learned from other sentences meanwhile
+            return current.resume(training)
+        return replace(snapshot, state=snapshot.state.make_successor()), training
 
-    def _order(self, known: Knowledge, lesson: Lesson) -> np.ndarray:
-        """In which order the next pass takes the sentences."""
-        order = np.arange(len(lesson.tokens.starts) - 1)
+    def _make_order(self, snapshot: TaggerSnapshot, training: TrainingSet) -> np.ndarray:
+        """Return the order of the sentences in the next pass."""
+        order = np.arange(training.tokens.n_sentences)
         if self.order == "given":
             return order
-        return np.random.default_rng([self.random_state, known.chain.passes]).permutation(order)
+        return np.random.default_rng([self.random_state, snapshot.state.passes]).permutation(order)
 
     def _learn_and_publish(
-        self, known: Knowledge, lesson: Lesson, order: np.ndarray | None = None, *, is_new: bool = False
+        self,
+        snapshot: TaggerSnapshot,
+        training: TrainingSet,
+        order: np.ndarray | None = None,
+        *,
+        is_new: bool = False,
     ) -> int:
-        """Learn on from what is known; all of the lesson, or nothing of it."""
-        order = self._order(known, lesson) if order is None else order
-        with self._weights:
-            now = self._knowledge
-            if now is not None and not is_new:
-                self._undo = now.chain.undo(known.chain, lesson)
-            mistakes = self._learn(known, lesson, order)
-            self._publish(known, **({"files": None} if is_new else {}))
+        """Learn one pass, and make the result the current snapshot. If it is interrupted, nothing has been learned."""
+        order = self._make_order(snapshot, training) if order is None else order
+        with self._weights_lock:
+            current = self._snapshot
+            if current is not None and not is_new:
+                self._backup = current.state.back_up(snapshot.state, training)
+            mistakes = self._learn_pass(snapshot, training, order)
+            self._publish(snapshot, **({"files": None} if is_new else {}))
         return mistakes
 
-    def _learn(self, known: Knowledge, lesson: Lesson, order: np.ndarray) -> int:
-        return known.chain.learn(lesson, order, known.program, with_names=self.hash_bits is None)
+    def _learn_pass(self, snapshot: TaggerSnapshot, training: TrainingSet, order: np.ndarray) -> int:
+        with_names = self.hash_bits is None
+        return snapshot.state.learn(training, order, snapshot.extractor, with_names=with_names)
 
-    def _publish(self, known: Knowledge, **others: Any) -> None:
-        """Know this from now on. In one call of C, within which there is no interrupt."""
-        with self._weights:
-            self.__dict__.update(_knowledge=known, _answer=None, _undo=None, **others)
+    def _publish(self, snapshot: TaggerSnapshot, **others: Any) -> None:
+        """Make this the current snapshot: in a single call of C code, so that no interrupt can come in between."""
+        with self._weights_lock:
+            self.__dict__.update(_snapshot=snapshot, _decoder=None, _backup=None, **others)
 
     def __repr__(self) -> str:
         learned = f"{len(self.tags_)} tags, {self.n_features_:,} features" if self.is_fitted else "not fitted"
@@ -278,24 +304,29 @@ class SequenceTagger(Tagging):
     # -- copies and files
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickle: what is known now, in memory of its own. A copy, deep or not, learns by itself."""
-        with self._weights:
-            self._repair()
-            known = None if self._knowledge is None else self._knowledge.copy()
-            return {**self.__dict__, "_knowledge": known, "_answer": None, "_learning": Lock(), "_weights": Lock()}
+        """For copies and pickle. Copies, deep or not, share no memory with this tagger and learn independently."""
+        fresh = {"_decoder": None, "_backup": None, "_learning_lock": Lock(), "_weights_lock": Lock()}
+        if self._snapshot is None:
+            return {**self.__dict__, "_snapshot": None, **fresh}
+        found = self._read_weights(lambda snapshot: {**self.__dict__, "_snapshot": snapshot.copy_weights(), **fresh})
+        # Without the lock on the weights: a thread that has the lock on the words may wait for that on the weights.
+        found["_snapshot"] = found["_snapshot"].copy_words()
+        return found
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file, which `nk.load` reads. Attributes of your own are code, and no file holds code: give them
-        again when loading."""
+        """Write a model file, which `nk.load` reads. Attributes of your own are code, which a model file cannot hold:
+        pass them again when loading."""
         from novikoff.structured.saving import save
 
         save(self, path)
 
 
-def _to_learn_from(sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]) -> tuple[list[Sentence], list[Any]]:
-    """Sentences, and the tags of all tokens; a DataError if there are none."""
-    sentences = as_list(sentences)
-    flat = flat_tags(sentences, tags)
+def _check_training_data(
+    sentences: Iterable[Sentence], tags: Iterable[Sequence[Any]]
+) -> tuple[list[Sentence], list[Any]]:
+    """Return sentences, and the tags of all tokens; raise a DataError if there are no tokens."""
+    sentences = check_sentences(sentences)
+    flat = flatten_tags(sentences, tags)
     if not flat:
         raise DataError("There is nothing to learn from: no sentence has a token.")
     return sentences, flat

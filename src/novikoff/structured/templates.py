@@ -1,16 +1,17 @@
-"""Templates: which features a token has, said in a small language.
+"""Templates: a small language for the features of a token.
 
-A template is one or more cells, joined by +. A cell is a column or an attribute, and which token it is taken from:
+A template is one or more cells, joined by +. A cell is a column or an attribute, and the offset of its token:
 
     word[0]                 the word itself
     word[-1]+word[0]        the word before and the word, together
     suffix3[0]              the last three letters of the word
     pos[-2]                 the column "pos" two tokens before
     shape(lemma)[1]         an attribute of another column than the first, at the next token
-    tag[-1]+word[0]         the tag before and the word, together
+    tag[-1]+word[0]         the previous tag and the word, together
 
-Text after # is a comment. Files of CRF++ are read as they are: `U05:%x[-1,0]/%x[0,0]` is a template, B says that pairs
-of neighbouring tags have weights, and `B01:%x[0,0]` is a template that goes with the tag before.
+Templates with tag[-1] are transition templates: their features depend on the previous tag as well. Text after # is a
+comment. Files of CRF++ are read as they are: `U05:%x[-1,0]/%x[0,0]` is a template, B means that pairs of neighbouring
+tags have weights, and `B01:%x[0,0]` is a transition template.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from novikoff.errors import DataError
-from novikoff.structured.attributes import NAMES, Attribute, attribute_named
+from novikoff.structured.attributes import NAMES, Attribute, find_attribute
 
-__all__ = ["SETS", "Atom", "Template", "TemplateSource", "Templates", "cells_of", "parse", "source_of"]
+__all__ = ["SETS", "Atom", "Template", "TemplateSource", "Templates", "parse_templates", "read_source", "split_cells"]
 
 _CELL = re.compile(r"\s*([^\W\d]\w*)\s*(?:\(\s*([^\W\d]\w*)\s*\))?\s*\[\s*([+-]?\d+)\s*\]\s*\Z")
 _TAG_BEFORE = re.compile(r"\s*tag\s*\[\s*-\s*1\s*\]\s*\Z")
 _MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
-_FARTHEST = 1000  # tokens: anything beyond is a slip
+_MAX_OFFSET = 1000  # tokens: more is treated as a typing error
 
 _AROUND = "word[-2]; word[-1]; word[0]; word[1]; word[2]; word[-1]+word[0]; word[0]+word[1]"
 _AFFIXES = "suffix1[0]; suffix2[0]; suffix3[0]; suffix4[0]; prefix1[0]; prefix2[0]; prefix3[0]; prefix4[0]"
@@ -66,7 +67,7 @@ SETS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Atom:
-    """One cell: an attribute (None: the text itself) of a column, so many tokens away."""
+    """One cell of a template: an attribute (None: the text itself) of a column, `offset` tokens away."""
 
     attribute: str | None
     column: int
@@ -75,23 +76,26 @@ class Atom:
 
 @dataclass(frozen=True)
 class Template:
-    """Cells taken together. `stem` is what tells its features from those of others; `text` is what people read. One
-    that `is_link` goes with the tag before as well."""
+    """Cells whose values together are one feature.
+
+    `stem` distinguishes its features from those of other templates; `text` is for messages and names. The features of a
+    transition template depend on the previous tag as well.
+    """
 
     text: str
     stem: str
     atoms: tuple[Atom, ...]
-    is_link: bool = False
+    is_transition: bool = False
 
     @property
-    def is_alone(self) -> bool:
-        """Whether it looks at one word and no other."""
+    def has_one_word(self) -> bool:
+        """Whether all its cells are of the same word."""
         return len({(atom.column, atom.offset) for atom in self.atoms}) == 1
 
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates of a tagger, those that are links last, and whether pairs of neighbouring tags have weights."""
+    """All templates of a tagger, transition templates last, and whether pairs of neighbouring tags have weights."""
 
     every: tuple[Template, ...]
     pairs: bool = True
@@ -99,14 +103,14 @@ class Templates:
 
 @dataclass(frozen=True)
 class TemplateSource:
-    """Lines with templates, and the name to complain about them by."""
+    """Lines with templates, and their name in error messages."""
 
     name: str
     lines: tuple[str, ...]
 
 
-def source_of(templates: str | os.PathLike[str] | Iterable[str] | TemplateSource) -> TemplateSource:
-    """A built-in set by its name, lines of text, a list, or a file."""
+def read_source(templates: str | os.PathLike[str] | Iterable[str] | TemplateSource) -> TemplateSource:
+    """Return the lines of templates that are given as the name of a built-in set, a string, a list, or a file."""
     if isinstance(templates, TemplateSource):
         return templates
     if isinstance(templates, str) and templates in SETS:
@@ -127,13 +131,15 @@ def source_of(templates: str | os.PathLike[str] | Iterable[str] | TemplateSource
         ) from error
 
 
-def parse(source: TemplateSource, columns: Sequence[str], own: Mapping[str, Attribute] | None = None) -> Templates:
-    """Make sense of templates for sentences that have these columns.
+def parse_templates(
+    source: TemplateSource, columns: Sequence[str], own: Mapping[str, Attribute] | None = None
+) -> Templates:
+    """Parse templates for sentences that have these columns; `own` are the attributes of the user.
 
-    >>> from novikoff.structured.templates import parse, source_of
-    >>> [atom.offset for atom in parse(source_of("word[-1]+word[0]"), ["word"]).every[0].atoms]
+    >>> from novikoff.structured.templates import parse_templates, read_source
+    >>> [atom.offset for atom in parse_templates(read_source("word[-1]+word[0]"), ["word"]).every[0].atoms]
     [-1, 0]
-    >>> parse(source_of(["word[0]", "wrod[1]"]), ["word", "pos"])  # doctest: +ELLIPSIS
+    >>> parse_templates(read_source(["word[0]", "wrod[1]"]), ["word", "pos"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     novikoff.errors.DataError: templates:2: there is no 'wrod' in 'wrod[1]'. Columns: word, pos. Attributes: lower, ...
@@ -141,16 +147,16 @@ def parse(source: TemplateSource, columns: Sequence[str], own: Mapping[str, Attr
     stripped = [(number, line.split("#")[0].strip()) for number, line in enumerate(source.lines, 1)]
     given = [(f"{source.name}:{number}", line) for number, line in stripped if line]
     is_crfpp = any("%x[" in line for _, line in given)
-    read = _Crfpp(columns) if is_crfpp else _Own(columns, own or {})
-    every = [template for place, line in given if (template := read.line(place, line)) is not None]
-    every.sort(key=lambda template: template.is_link)
-    if not every or every[0].is_link:
+    parser = _CrfppParser(columns) if is_crfpp else _TemplateParser(columns, own or {})
+    every = [template for where, line in given if (template := parser.parse_line(where, line)) is not None]
+    every.sort(key=lambda template: template.is_transition)
+    if not every or every[0].is_transition:
         raise DataError(f"{source.name}: there is no template in it. Write one such as word[0].")
-    return Templates(tuple(every), read.pairs if is_crfpp else True)
+    return Templates(tuple(every), parser.pairs)
 
 
-class _Own:
-    """Our own language."""
+class _TemplateParser:
+    """Parses our own language."""
 
     pairs = True
 
@@ -158,74 +164,76 @@ class _Own:
         self.columns, self.own = list(columns), own
         self.seen: dict[str, str] = {}
 
-    def line(self, place: str, line: str) -> Template | None:
+    def parse_line(self, where: str, line: str) -> Template | None:
         text = "".join(line.split())
         if text in self.seen:
-            raise DataError(f"{place}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
-        self.seen[text] = place
-        cells = cells_of(line)
+            raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
+        self.seen[text] = where
+        cells = split_cells(line)
         others = cells if "tag" in self.columns else [cell for cell in cells if not _TAG_BEFORE.match(cell)]
-        atoms = tuple(self._atom(place, line, cell) for cell in others)
-        if not atoms:  # tag[-1] alone: pairs of tags, which have weights anyway
+        atoms = tuple(self._parse_cell(where, line, cell) for cell in others)
+        if not atoms:  # tag[-1] only: pairs of tags have weights anyway
             return None
         return Template("+".join(map("".join, map(str.split, others))), text, atoms, len(others) < len(cells))
 
-    def _atom(self, place: str, line: str, cell: str) -> Atom:
+    def _parse_cell(self, where: str, line: str, cell: str) -> Atom:
         found = _CELL.match(cell)
         if found is None:
             raise DataError(
-                f"{place}: {cell.strip()!r} in {line!r} is not of the form name[offset], such as word[-1]. "
+                f"{where}: {cell.strip()!r} in {line!r} is not of the form name[offset], such as word[-1]. "
                 "Several of them are joined by +."
             )
-        name, column, offset = found[1], found[2], _offset(place, line, found[3])
+        name, column, offset = found[1], found[2], _parse_offset(where, line, found[3])
         if column is None and name in self.columns:
             return Atom(None, self.columns.index(name), offset)
         for wanted, known in ((name, self._is_attribute(name)), (column, column is None or column in self.columns)):
             if not known:
                 raise DataError(
-                    f"{place}: there is no {wanted!r} in {line!r}. Columns: {', '.join(self.columns)}. "
-                    f"Attributes: {', '.join([*self.own, *NAMES])}. The tag before: tag[-1]."
+                    f"{where}: there is no {wanted!r} in {line!r}. Columns: {', '.join(self.columns)}. "
+                    f"Attributes: {', '.join([*self.own, *NAMES])}. The previous tag: tag[-1]."
                 )
         return Atom(name, 0 if column is None else self.columns.index(column), offset)
 
     def _is_attribute(self, name: str) -> bool:
-        return name in self.own or attribute_named(name) is not None
+        return name in self.own or find_attribute(name) is not None
 
 
-def cells_of(line: str) -> list[str]:
-    """The cells between plus signs; one within brackets is a sign of an offset."""
+def split_cells(line: str) -> list[str]:
+    """Split a template at its plus signs, except those in brackets, which belong to offsets."""
     return re.split(r"\+(?![^\[]*\])", line)
 
 
-class _Crfpp:
-    """Template files of CRF++."""
+class _CrfppParser:
+    """Parses template files of CRF++."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns, self.pairs = list(columns), False
 
-    def line(self, place: str, line: str) -> Template | None:
+    def parse_line(self, where: str, line: str) -> Template | None:
         if line[0] not in "UB":
-            raise DataError(f"{place}: {line!r} begins neither with U nor with B, as templates of CRF++ do.")
-        atoms = tuple(self._atom(place, line, found) for found in _MACRO.finditer(line))
+            raise DataError(f"{where}: {line!r} begins neither with U nor with B, as templates of CRF++ do.")
+        atoms = tuple(self._parse_cell(where, line, found) for found in _MACRO.finditer(line))
         if "%" in _MACRO.sub("", line):
-            raise DataError(f"{place}: {line!r} has a % that is not of the form %x[row,column].")
+            raise DataError(f"{where}: {line!r} has a % that is not of the form %x[row,column].")
         if line[0] == "B" and not atoms:
             self.pairs = True
             return None
         return Template(line, _MACRO.sub("%x", line), atoms, line[0] == "B")
 
-    def _atom(self, place: str, line: str, found: re.Match[str]) -> Atom:
+    def _parse_cell(self, where: str, line: str, found: re.Match[str]) -> Atom:
         column = int(found[2])
         if column >= len(self.columns):
             raise DataError(
-                f"{place}: {line!r} asks for column {column}; there are {len(self.columns)}, counted from "
+                f"{where}: {line!r} uses column {column}; there are {len(self.columns)}, counted from "
                 f"0: {', '.join(self.columns)}."
             )
-        return Atom(None, column, _offset(place, line, found[1]))
+        return Atom(None, column, _parse_offset(where, line, found[1]))
 
 
-def _offset(place: str, line: str, digits: str) -> int:
+def _parse_offset(where: str, line: str, digits: str) -> int:
     offset = int(digits)
-    if abs(offset) > _FARTHEST:
-        raise DataError(f"{place}: {line!r} looks {abs(offset):,} tokens away; {_FARTHEST:,} is the most.")
+    if abs(offset) > _MAX_OFFSET:
+        raise DataError(
+            f"{where}: {line!r} has an offset of {abs(offset):,} tokens; at most {_MAX_OFFSET:,} are allowed."
+        )
     return offset

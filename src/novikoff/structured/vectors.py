@@ -1,7 +1,7 @@
-"""Weights of any form: named, dense, or places in a long array; each with its mean, kept in one extra sum.
+"""Averaged weight vectors: by name, dense, or indexed; each with one extra sum for its mean.
 
-With delta_t what example t adds, the mean of the weights after N examples is w - u / N, where u is the sum of
-(t - 1) delta_t. Both change only on a mistake.
+With delta_t the change that example t makes, the mean of the weights after N examples is w - u / N, where u is the sum
+of (t - 1) delta_t. Both change only on a mistake.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ import numpy as np
 
 from novikoff.errors import DataError
 
-__all__ = ["Named", "Vector", "vector_for"]
+__all__ = ["AveragedVector", "NamedWeights", "make_vector"]
 
 
-class Named(dict[Any, float]):
-    """Weights by name; a name never met has weight 0, and asking for it does not make an entry."""
+class NamedWeights(dict[Any, float]):
+    """Weights by name; a name never seen has weight 0, and looking it up does not add it."""
 
     def __missing__(self, name: Any) -> float:
         return 0.0
 
-    def copy(self) -> Named:
-        return Named(self)
+    def copy(self) -> NamedWeights:
+        return NamedWeights(self)
 
 
-class Vector(ABC):
-    """Weights as they are now, and as they were on average."""
+class AveragedVector(ABC):
+    """The current weights, and the sum that their mean is computed from."""
 
-    now: Any
+    current: Any
 
     _moments: Any
 
     def copy(self) -> Self:
-        """The same weights, in memory of their own."""
-        found = copy.copy(self)
-        found.now, found._moments = self.now.copy(), self._moments.copy()
-        return found
+        """Return a copy that shares no memory with this one."""
+        other = copy.copy(self)
+        other.current, other._moments = self.current.copy(), self._moments.copy()
+        return other
 
     @abstractmethod
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:
-        """w <- w + right - wrong, `before` examples having gone before; return |right - wrong|^2."""
+        """w <- w + right - wrong, after `before` examples. Return |right - wrong|^2."""
 
     @abstractmethod
     def mean(self, examples: int) -> Any:
-        """The mean of the weights after each of so many examples."""
+        """Return the mean of the weights after each of this many examples."""
 
     @property
     @abstractmethod
@@ -59,27 +59,27 @@ class Vector(ABC):
     def __len__(self) -> int: ...
 
 
-def vector_for(problem: Any, x: Any, y: Any) -> Vector:
-    """Weights of the form that the features of a problem have."""
+def make_vector(problem: Any, x: Any, y: Any) -> AveragedVector:
+    """Return zero weights of the form that the features of a problem have."""
     found = problem.features(x, y)
     if isinstance(found, Mapping):
-        return _ByName()
+        return _NamedVector()
     if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
         raise DataError(f"features(x, y) must be a dict of numbers or an array of them; found {type(found).__name__}.")
     size = getattr(problem, "size", None)
     if size is None:
-        return _Dense(found.shape)
+        return _DenseVector(found.shape)
     if found.dtype.kind == "f":
-        raise DataError("The problem has a size, so features(x, y) must be an array of whole numbers: places.")
-    return _Places(int(size))
+        raise DataError("The problem has a size, so features(x, y) must be an array of integers: indices.")
+    return _IndexedVector(int(size))
 
 
-class _ByName(Vector):
+class _NamedVector(AveragedVector):
     def __init__(self) -> None:
-        self.now, self._moments = Named(), Named()
+        self.current, self._moments = NamedWeights(), NamedWeights()
 
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:
-        delta = Named(right)
+        delta = NamedWeights(right)
         for name, value in wrong.items():
             delta[name] -= value
         squared = math.fsum(value * value for value in delta.values())
@@ -87,74 +87,77 @@ class _ByName(Vector):
             raise DataError("features(x, y) holds NaN or infinity.")
         for name, value in delta.items():
             if value:
-                self.now[name] += value
+                self.current[name] += value
                 self._moments[name] += before * value
         return squared
 
-    def mean(self, examples: int) -> Named:
-        return Named({name: value - self._moments[name] / examples for name, value in self.now.items()})
+    def mean(self, examples: int) -> NamedWeights:
+        return NamedWeights({name: value - self._moments[name] / examples for name, value in self.current.items()})
 
     @property
     def norm(self) -> float:
-        return math.sqrt(math.fsum(value * value for value in self.now.values()))
+        return math.sqrt(math.fsum(value * value for value in self.current.values()))
 
     def __len__(self) -> int:
-        return len(self.now)
+        return len(self.current)
 
 
-class _Dense(Vector):
+class _DenseVector(AveragedVector):
     def __init__(self, shape: tuple[int, ...]) -> None:
-        self.now, self._moments = np.zeros(shape), np.zeros(shape)
+        self.current, self._moments = np.zeros(shape), np.zeros(shape)
 
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:
         delta = np.asarray(right, float) - np.asarray(wrong, float)
-        if delta.shape != self.now.shape:
-            raise DataError(f"features(x, y) has shape {delta.shape}; before it was {self.now.shape}.")
+        if delta.shape != self.current.shape:
+            raise DataError(f"features(x, y) has shape {delta.shape}; before it was {self.current.shape}.")
         squared = float(np.vdot(delta, delta))
         if not math.isfinite(squared):
             raise DataError("features(x, y) holds NaN or infinity.")
-        self.now += delta
+        self.current += delta
         self._moments += before * delta
         return squared
 
     def mean(self, examples: int) -> np.ndarray:
-        return self.now - self._moments / examples
+        return self.current - self._moments / examples
 
     @property
     def norm(self) -> float:
-        return float(np.linalg.norm(self.now))
+        return float(np.linalg.norm(self.current))
 
     def __len__(self) -> int:
-        return int(self.now.size)
+        return int(self.current.size)
 
 
-class _Places(Vector):
+class _IndexedVector(AveragedVector):
+    """A long array; features are the indices that count one each."""
+
     def __init__(self, size: int) -> None:
-        self.now, self._moments = np.zeros(size), np.zeros(size)
+        self.current, self._moments = np.zeros(size), np.zeros(size)
         self._squared_norm = 0.0
 
     def add_difference(self, right: Any, wrong: Any, before: int) -> float:
         both = np.concatenate([np.ravel(right), np.ravel(wrong)])
-        if both.size and not (both.min() >= 0 and both.max() < len(self.now)):
+        if both.size and not (both.min() >= 0 and both.max() < len(self.current)):
             raise DataError(
-                f"features(x, y) has places from {both.min()} to {both.max()}; the problem's size is {len(self.now)}."
+                f"features(x, y) has indices from {both.min()} to {both.max()}; the problem's size is "
+                f"{len(self.current)}."
             )
-        places, index = np.unique(both, return_inverse=True)
+        indices, inverse = np.unique(both, return_inverse=True)
         signs = np.repeat([1.0, -1.0], [np.size(right), np.size(wrong)])
-        delta = np.bincount(index, signs, len(places))
+        delta = np.bincount(inverse, signs, len(indices))
         squared = float(delta @ delta)
-        # kept, for a sum over all weights after each mistake would take longer than the mistake
-        self._squared_norm += 2.0 * float(self.now[places] @ delta) + squared
-        self.now[places] += delta
-        self._moments[places] += before * delta
+        # updated along the way: a sum over all weights after each mistake would take longer than the update
+        self._squared_norm += 2.0 * float(self.current[indices] @ delta) + squared
+        self.current[indices] += delta
+        self._moments[indices] += before * delta
         return squared
 
     def mean(self, examples: int) -> np.ndarray:
-        return self.now - self._moments / examples
+        return self.current - self._moments / examples
 
     @property
     def norm(self) -> float:
         return math.sqrt(max(0.0, self._squared_norm))
 
     def __len__(self) -> int:
-        return len(self.now)
+        return len(self.current)

@@ -1,4 +1,4 @@
-"""What the operating system is asked for: atomic files, threads, locks and memory.
+"""Services on top of the operating system: atomic files, threads, locks and memory.
 
-Nothing here knows about learning. Compiled code is in `_compiled`; file formats are in `data`.
+Nothing here depends on learning. Compiled code is in `_compiled`; file formats are in `data`.
 """

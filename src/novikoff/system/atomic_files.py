@@ -1,13 +1,13 @@
-"""Atomic file writing: at any moment the old file or the new one is in place, and always a whole one.
+"""Atomic file writing: a path always holds the complete old file or the complete new one.
 
-New content goes to a temporary file in the same folder, ".<name>." and a few letters. It is synced to the disk, takes
-over the permissions of the file that it replaces, and is renamed into place. Whatever goes wrong, Ctrl-C included, the
-temporary file is removed, the old file stays as it is, and the error names the path that the user gave. Only killing
-the process can leave a temporary file behind; it can be deleted.
+New content is written to a temporary file in the same folder, named ".<name>." and 16 hexadecimal digits. The file is
+synced to the disk, gets the permissions of the file that it replaces, and is renamed over it. After any error, Ctrl-C
+included, the temporary file is removed, the old file is unchanged, and the error names the path that the user gave.
+Only killing the process can leave a temporary file behind; it can be deleted.
 
     symbolic link       the file that it points to is replaced, and the link stays
     hard link           this name gets the new file; the other names keep the old one
-    read-only file      is not replaced: an error says so
+    read-only file      is not replaced; a PermissionError is raised
     device, named pipe  is written to directly, and so are the standard streams (/dev/stdout)
 """
 
@@ -22,49 +22,49 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["naming", "opened_whole", "require_writable", "write_whole"]
+__all__ = ["name_path_in_errors", "open_atomic", "require_writable", "write_atomic"]
 
 _BUFFER = 1 << 18  # bytes
-_SHOWN = 40  # characters of the name in that of the temporary file: a name may have 255 bytes, and no more
+_NAME_LENGTH = 40  # characters of the name in that of the temporary file, as a file name may have at most 255 bytes
 _STANDARD_STREAMS = (1, 2)
-_NO_SUPPORT = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # what file systems answer that cannot sync a folder
+_SYNC_UNSUPPORTED = (errno.EINVAL, errno.EBADF, errno.ENOTSUP)  # from file systems that cannot sync a folder
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file, or make a new one. What has been written is read back and compared before it is renamed."""
-    with _replacing(path, content) as file:
+def write_atomic(path: Path, content: bytes) -> None:
+    """Replace a file or create it. The content is read back and compared before the new file is renamed."""
+    with _open_replacement(path, content) as file:
         file.write(content)
 
 
 @contextmanager
-def opened_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to piece by piece. It is renamed into place when the block ends without an error."""
-    with _replacing(path, None) as file:
+def open_atomic(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to be written in several calls. It is renamed into place if the block ends without an error."""
+    with _open_replacement(path, None) as file:
         yield file
 
 
 def require_writable(path: Path) -> None:
-    """Raise the error that writing to this path would end with, as far as it can be known before.
+    """Raise the error that writing to this path would raise, as far as it can be known in advance.
 
     For commands that compute for hours before they write.
     """
-    target, found = _target(path)
+    target, found = _resolve(path)
     if found is not None and not stat.S_ISREG(found.st_mode):
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-    # Root may write to anything, so look at the mode too.
+    if _is_on_read_only_mount(target.parent):
+        raise _unwritable_folder(path, target, errno.EROFS)
+    # Root may write to any file, so check the mode too.
     if found is not None and not (found.st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(
-            errno.EACCES, "the file is read-only. Make it writable (chmod u+w), or name another file", str(path)
-        )
+        raise PermissionError(errno.EACCES, _describe_read_only_file(found), str(path))
     if not os.access(target.parent, os.W_OK):
         raise _unwritable_folder(path, target, errno.EACCES)
 
 
 @contextmanager
-def naming(path: Path | str) -> Iterator[None]:
-    """Let every OSError of a block name this path: a full disk gives no name, and a temporary file a wrong one."""
+def name_path_in_errors(path: Path | str) -> Iterator[None]:
+    """Set the path of every OSError in a block: a full disk gives none, and a temporary file gives its own."""
     try:
         yield
     except OSError as error:
@@ -73,26 +73,26 @@ def naming(path: Path | str) -> Iterator[None]:
 
 
 @contextmanager
-def _replacing(path: Path, expected: bytes | None) -> Iterator[BinaryIO]:
-    """A file that takes the place of the one at `path` after the block, if it holds what is expected."""
-    with naming(path):
-        direct = _opened_directly(path)
+def _open_replacement(path: Path, expected: bytes | None) -> Iterator[BinaryIO]:
+    """Open a file that replaces the one at `path` after the block, if it holds the expected content (None: any)."""
+    with name_path_in_errors(path):
+        direct = _open_directly(path)
     if direct is not None:
         with direct:
             yield direct
         return
     require_writable(path)
-    target, replaced = _target(path)
-    temporary = target.with_name(f".{target.name[:_SHOWN]}.{os.urandom(8).hex()}")
+    target, replaced = _resolve(path)
+    temporary = target.with_name(f".{target.name[:_NAME_LENGTH]}.{os.urandom(8).hex()}")
     try:
-        with _opened_temporary(path, temporary, replaced) as file:
+        with _open_temporary(path, temporary, replaced) as file:
             yield file
-            with naming(path):
+            with name_path_in_errors(path):
                 file.flush()
                 if replaced is not None:
                     _copy_permissions(file.fileno(), target, replaced)
                 os.fsync(file.fileno())
-        with naming(path):
+        with name_path_in_errors(path):
             if expected is not None:
                 _require_content(temporary, expected)
             os.replace(temporary, target)
@@ -100,12 +100,12 @@ def _replacing(path: Path, expected: bytes | None) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(temporary)
         raise
-    with naming(path):
+    with name_path_in_errors(path):
         _sync_folder(target.parent)
 
 
-def _target(path: Path) -> tuple[Path, os.stat_result | None]:
-    """The file that a path stands for, symbolic links followed, and its status; None if there is no file yet."""
+def _resolve(path: Path) -> tuple[Path, os.stat_result | None]:
+    """Follow symbolic links; return the path of the file and its status, None if there is no file yet."""
     try:
         found = os.stat(path)
     except FileNotFoundError:  # or a link to a file that is not there
@@ -115,8 +115,21 @@ def _target(path: Path) -> tuple[Path, os.stat_result | None]:
     return Path(os.path.realpath(path)), found
 
 
-def _opened_directly(path: Path) -> BinaryIO | None:
-    """What cannot be replaced, opened for writing: a device, a pipe, a standard stream; None for files and folders."""
+def _is_on_read_only_mount(folder: Path) -> bool:
+    """Whether the file system is mounted read-only; false where the system does not tell."""
+    return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+
+
+def _describe_read_only_file(found: os.stat_result) -> str:
+    """Say what to do about a file that may not be written to: only its owner may change its mode."""
+    is_own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    if is_own and not found.st_mode & stat.S_IWUSR:
+        return "the file is read-only. Make it writable (chmod u+w), or name another file"
+    return "the file is read-only for this user. Name another file"
+
+
+def _open_directly(path: Path) -> BinaryIO | None:
+    """Open what cannot be replaced: a device, a pipe, a standard stream; return None for files and folders."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -124,26 +137,39 @@ def _opened_directly(path: Path) -> BinaryIO | None:
     for stream in _STANDARD_STREAMS:
         with suppress(OSError):  # it may be closed
             if os.path.samestat(found, os.fstat(stream)):
-                return io.BufferedWriter(_NamingFile(os.dup(stream), path))
+                return _BufferedFile(_PathNamingFile(os.dup(stream), "wb", path))
     if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
         return None
-    return io.BufferedWriter(_NamingFile(os.open(path, os.O_WRONLY), path))
+    return _BufferedFile(_PathNamingFile(os.open(path, os.O_WRONLY), "wb", path))
 
 
-class _NamingFile(io.FileIO):
-    """A raw file whose errors name the path that the user gave."""
+class _PathNamingFile(io.FileIO):
+    """A raw file whose errors have the path that the user gave.
 
-    def __init__(self, handle: int, path: Path) -> None:
-        super().__init__(handle, "wb")
+    A KeyboardInterrupt may come after the call that opens a file and before the `with` block that closes it. Python
+    then closes the file when it deletes the object, with a ResourceWarning; `__del__` closes it without one. It is a
+    function in C, because an interrupt in a `__del__` in Python would be ignored.
+    """
+
+    __del__ = io.FileIO.close
+
+    def __init__(self, file: int | Path, mode: str, path: Path) -> None:
+        super().__init__(file, mode)
         self._path = path
 
     def write(self, data: Any) -> int:
-        with naming(self._path):
+        with name_path_in_errors(self._path):
             return super().write(data)
 
 
-def _opened_temporary(path: Path, temporary: Path, replaced: os.stat_result | None) -> BinaryIO:
-    """A new file: with the permissions of any new file, or closed to others until it has those of the old one."""
+class _BufferedFile(io.BufferedWriter):
+    """A buffered file that is closed without a ResourceWarning when it is deleted; see `_PathNamingFile`."""
+
+    __del__ = io.BufferedWriter.close
+
+
+def _open_temporary(path: Path, temporary: Path, replaced: os.stat_result | None) -> BinaryIO:
+    """Create a file: with default permissions, or, until it gets those of a replaced file, for its owner only."""
     mode = 0o666 if replaced is None else 0o600
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
@@ -154,7 +180,7 @@ def _opened_temporary(path: Path, temporary: Path, replaced: os.stat_result | No
             raise _unwritable_folder(path, temporary, errno.EROFS) from error
         error.filename = str(path)
         raise
-    return io.BufferedWriter(_NamingFile(handle, path), _BUFFER)
+    return _BufferedFile(_PathNamingFile(handle, "wb", path), _BUFFER)
 
 
 def _unwritable_folder(path: Path, target: Path, number: int) -> OSError:
@@ -170,10 +196,10 @@ def _copy_permissions(handle: int, target: Path, replaced: os.stat_result) -> No
     if new.st_gid != replaced.st_gid:
         try:
             os.fchown(handle, -1, replaced.st_gid)
-        except OSError:  # it is of a group that this user is not in: what that group may do, ours may not
+        except OSError:  # this user is not in that group: our group gets the rights of others instead
             mode = mode & ~0o070 | (mode & 0o007) << 3
     if new.st_uid != replaced.st_uid:
-        with suppress(OSError):  # only root may give files away
+        with suppress(OSError):  # only root may change the owner
             os.fchown(handle, replaced.st_uid, -1)
     if hasattr(os, "listxattr"):
         with suppress(OSError):  # not every file system has them
@@ -184,29 +210,29 @@ def _copy_permissions(handle: int, target: Path, replaced: os.stat_result) -> No
 
 
 def _require_content(path: Path, expected: bytes) -> None:
-    """Read a file back, piece by piece, and compare."""
-    at = 0
-    with path.open("rb", buffering=0) as file:
+    """Read a file back and compare it with the expected content."""
+    offset = 0
+    with _PathNamingFile(path, "rb", path) as file:
         while piece := file.read(_BUFFER):
-            if piece != expected[at : at + len(piece)]:
+            if piece != expected[offset : offset + len(piece)]:
                 break
-            at += len(piece)
-    if piece or at != len(expected):
+            offset += len(piece)
+    if piece or offset != len(expected):
         raise OSError(errno.EIO, "what was read back is not what was written. Check the disk, or name another")
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name survive a power failure, where the system can do that."""
+    """Make the new name survive a power failure, where the system supports it."""
     if os.name == "nt":
         return
     try:
         handle = os.open(folder, os.O_RDONLY)
-    except PermissionError:  # files may be made in it, but it cannot be read
+    except PermissionError:  # files may be created in it, but it cannot be read
         return
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in _NO_SUPPORT:
+        if error.errno not in _SYNC_UNSUPPORTED:
             raise
     finally:
         os.close(handle)

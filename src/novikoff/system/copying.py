@@ -1,17 +1,17 @@
-"""Copies of objects that learn in place: neither changes when the other learns."""
+"""Copies of objects that learn in place."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any, TypeVar
 
-__all__ = ["copied_deeply"]
+__all__ = ["deep_copy"]
 
-Learning = TypeVar("Learning")
+T = TypeVar("T")
 
 
-def copied_deeply(learner: Learning) -> Learning:
-    """For classes to have as `__copy__`: a deep copy, so that neither changes when the other learns.
+def deep_copy(learner: T) -> T:
+    """Return a deep copy; a class uses it as `__copy__`, so that neither copy changes when the other learns.
 
     >>> import copy
     >>> from novikoff import Learner

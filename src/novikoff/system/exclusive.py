@@ -1,13 +1,13 @@
-"""One call at a time: how an object that learns is shared by threads, and survives interrupts and forks.
+"""Exclusive access to objects that learn: threads, interrupts and forks leave them valid.
 
-An object that uses this has a lock, from `lock_for`, and keeps to three rules.
+An object that uses this has a lock, from `make_lock`, and follows three rules.
 
 1.  Only a call that holds the lock changes the object, or reads several of its parts.
-2.  A change that takes several steps is written down first, in one attribute, in such a way that carrying it out twice
-    does no harm. A KeyboardInterrupt may strike between any two of the steps: whoever takes the lock next carries the
-    change out, or takes it back.
+2.  A change that takes several steps is first stored in one attribute, the pending change, in such a form that applying
+    it twice does no harm. A KeyboardInterrupt may occur between any two of the steps: the next call that takes the lock
+    applies the change, or undoes it.
 3.  A call from within another call of the same thread (a signal handler, a finalizer, a method of an argument) cannot
-    wait for the lock. It may read, after it has carried out the change that is written down; to learn is refused.
+    wait for the lock. It may read, after it has applied the pending change; learning is refused.
 
 The lock is acquired inside `try` and released in `finally`. CPython handles signals after calls and backward jumps, so
 an interrupt comes after `acquire`, where `finally` releases the lock, or after `release`. A `with` statement is twice
@@ -18,48 +18,60 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 from novikoff.errors import ReentryError
+from novikoff.system.registry import WeakRegistry
+from novikoff.system.threads import Lock
 
-__all__ = ["Exclusive", "learning", "lock_for", "reading", "refuse_to_learn"]
+__all__ = ["ExclusiveAccess", "exclusive_read", "exclusive_write", "make_lock", "reentry_error", "refuse_reentry"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-_owners: weakref.WeakSet[Any] = weakref.WeakSet()
+_owners: WeakRegistry[Any] = WeakRegistry()
 
 
-def lock_for(owner: Any) -> Any:
-    """A lock for the attribute `_lock` of an object, which gets another one in a forked process if need be."""
+def make_lock(owner: Any) -> Any:
+    """Set and return the attribute `_lock` of an object; a forked process replaces it if another thread held it."""
+    owner._lock = lock = threading.RLock()  # before a fork can find the owner
     _owners.add(owner)
-    return threading.RLock()
+    return lock
 
 
-def refuse_to_learn(owner: object) -> ReentryError:
-    """What to raise where a call comes from within another one of the same thread."""
+def reentry_error(owner: object) -> ReentryError:
+    """Return the error for a call that comes from within another one of the same thread."""
     return ReentryError(
         f"A {type(owner).__name__} was asked to learn while this thread was inside another call on it: by a signal "
-        "handler, a finalizer, a rule, or a method of an example. Nothing of this example was learned; learn from it "
-        "after the other call has returned."
+        "handler, a finalizer, a rule, an attribute, a problem, or a method of an example. Nothing of this example was "
+        "learned; learn from it after the other call has returned."
     )
 
 
-def learning(method: Method) -> Method:
-    """Make a method one that changes the object: it waits for other threads, and is refused within another call."""
+def refuse_reentry(lock: Lock, owner: object) -> None:
+    """Raise a ReentryError if this thread holds the lock already, since it cannot wait for itself.
+
+    For learners that take a lock with `with` in the middle of a method, such as taggers: they first convert their
+    arguments, which calls code of the user, and then learn.
+    """
+    if lock.is_held_here:
+        raise reentry_error(owner)
+
+
+def exclusive_write(method: Method) -> Method:
+    """Decorate a method that changes the object: it waits for other threads, and is refused within another call."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         lock = self._lock
         if lock._is_owned():
-            raise refuse_to_learn(self)
+            raise reentry_error(self)
         try:
             lock.acquire()
             self._recover()
             found = method(self, *args, **kwargs)
-            self._leave()
+            self._before_release()
             return found
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
@@ -70,21 +82,21 @@ def learning(method: Method) -> Method:
     return call  # type: ignore[return-value]
 
 
-def reading(method: Method) -> Method:
-    """Make a method one that reads the object: it waits for other threads, not for a call that it comes from within."""
+def exclusive_read(method: Method) -> Method:
+    """Decorate a method that reads the object: it waits for other threads, but also works within another call."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         lock = self._lock
         if lock._is_owned():
-            self._carry_out()
+            self._apply_pending()
             return method(self, *args, **kwargs)
         try:
             lock.acquire()
             self._recover()
-            self._tidy()
+            self._compact()
             found = method(self, *args, **kwargs)
-            self._leave()
+            self._before_release()
             return found
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
@@ -95,37 +107,37 @@ def reading(method: Method) -> Method:
     return call  # type: ignore[return-value]
 
 
-class Exclusive:
-    """An object with a lock; subclasses say how they come back from a call that did not end."""
+class ExclusiveAccess:
+    """An object with a lock. Subclasses define how they recover from a call that was interrupted."""
 
     _lock: Any
 
-    def _carry_out(self) -> None:
-        """Carry out the change that is written down, if it can be; what is not begun stays as it is."""
+    def _apply_pending(self) -> None:
+        """Apply the pending change, if there is one."""
 
     def _recover(self) -> None:
-        """Carry out the change that a call left behind that was interrupted, or take it back."""
-        self._carry_out()
+        """Apply or undo the change that an interrupted call has left pending."""
+        self._apply_pending()
 
-    def _tidy(self) -> None:
-        """Do what makes reading faster, and must not be done within another call."""
+    def _compact(self) -> None:
+        """Reorganise data so that reading is faster; not called within another call."""
 
-    def _leave(self) -> None:
-        """Do what is to be done before the lock is released."""
+    def _before_release(self) -> None:
+        """Run at the end of a call, before the lock is released."""
 
-    def _forked(self) -> None:
-        """Note that this is a copy of an object that another thread was changing when the process forked."""
+    def _on_fork(self) -> None:
+        """Run in a forked process on a copy of an object that another thread was using at the fork."""
 
 
 def _after_fork() -> None:
-    """Give objects a new lock whose old one was held by a thread that this process does not have."""
-    for owner in list(_owners):
+    """Replace locks that are held by a thread which does not exist in this process."""
+    for owner in _owners.live_objects():
         lock = owner._lock
         if lock.acquire(blocking=False):
             lock.release()
         else:
             owner._lock = threading.RLock()
-            owner._forked()
+            owner._on_fork()
 
 
 if hasattr(os, "register_at_fork"):

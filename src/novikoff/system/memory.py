@@ -1,17 +1,20 @@
-"""Memory that the C library keeps for who asks next."""
+"""Keeping freed memory in the process for the next allocation."""
 
 from __future__ import annotations
 
 import functools
 
-_LARGE = (
-    1 << 24
-)  # bytes: more than a block of a stream, or a number for each of a million rows; less than what is never kept
+# In bytes: more than a block of a stream, or a double for each of a million rows; less than the 32 MB above which the
+# GNU C library never keeps memory.
+_LARGE = 1 << 24
 
 
 @functools.cache
-def keep_memory() -> None:
-    """Have the C library keep what is given back, once for the process. The GNU one hands large pieces to the system at
-    once until it has seen one of some size come and go. To fetch them anew, page by page, takes a third of the time of
-    reading a file, and a tenth of that of five passes over some hundred megabytes."""
+def keep_freed_memory() -> None:
+    """Make the C library keep freed memory, once per process.
+
+    The GNU library returns a large allocation to the system as soon as it is freed, until one of that size has been
+    freed once. Fetching it anew, page by page, takes a third of the time of reading a file, and a tenth of the time of
+    five passes over some hundred megabytes.
+    """
     bytearray(_LARGE)

@@ -1,10 +1,12 @@
-"""Sharing rows among the processors: our kernels let other threads run meanwhile."""
+"""Threads that share the work of a loop, and locks that survive copies and forks.
+
+Compiled loops release the interpreter's lock, so that threads run them at the same time.
+"""
 
 from __future__ import annotations
 
 import itertools
 import os
-import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,31 +14,35 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
-__all__ = ["Lock", "at_most", "share"]
+from novikoff.system.registry import WeakRegistry
 
-_locks: weakref.WeakSet[Lock] = weakref.WeakSet()  # of the process
+__all__ = ["Lock", "limit_threads", "run_in_threads"]
+
+_locks: WeakRegistry[Lock] = WeakRegistry()  # all locks of this process
 _ReentrantLock: Any = type(RLock())  # threading.RLock is a function
 
 
 class Lock(_ReentrantLock):  # type: ignore[misc]
-    """A lock that a thread may take again while it has it. Copies of an object that has one get locks of their own,
-    also by way of pickle. After a fork a lock is free in the child if another thread held it, as the child has none.
+    """A reentrant lock that can be copied, pickled and forked.
+
+    A copy of a lock, also by pickle, is a new lock. A lock that another thread held at a fork is free in the child,
+    which does not have that thread.
     """
 
     def __init__(self) -> None:
         _locks.add(self)
 
     @property
-    def is_mine(self) -> bool:
-        """Whether this thread has it."""
+    def is_held_here(self) -> bool:
+        """Whether the current thread holds it."""
         return bool(self._is_owned())
 
     def __reduce__(self) -> tuple[type[Lock], tuple[()]]:
         return Lock, ()
 
 
-def _free_locks_of_others() -> None:
-    for lock in list(_locks):
+def _free_locks_of_missing_threads() -> None:
+    for lock in _locks.live_objects():
         if lock.acquire(blocking=False):
             lock.release()
         else:
@@ -44,41 +50,46 @@ def _free_locks_of_others() -> None:
 
 
 if hasattr(os, "register_at_fork"):  # not on every system
-    os.register_at_fork(after_in_child=_free_locks_of_others)
+    os.register_at_fork(after_in_child=_free_locks_of_missing_threads)
 
 
-_limits: list[int] = []  # those in force, in the whole process
+_limits: list[int] = []  # in force, for the whole process
 
 
-def share(work: Callable[[int, int], object], n: int, least: int) -> None:
-    """Call work(begin, end) for parts of range(n) that are none below `least`, one for each processor, all at once."""
-    parts = max(1, min(_processors(), n // max(1, least)))
-    cuts = [part * n // parts for part in range(parts + 1)]
-    waiting = [_begun(work, *cut) for cut in itertools.pairwise(cuts[1:])]
-    work(*cuts[:2])
-    for each in waiting:
-        each.result()
+def run_in_threads(work: Callable[[int, int], object], n: int, min_size: int) -> None:
+    """Call work(start, stop) on parts of range(n), one part per processor, at the same time.
+
+    No part is smaller than min_size, unless n is.
+    """
+    n_parts = max(1, min(n_processors(), n // max(1, min_size)))
+    edges = [part * n // n_parts for part in range(n_parts + 1)]
+    futures = [_submit(work, *part) for part in itertools.pairwise(edges[1:])]
+    work(*edges[:2])
+    for future in futures:
+        future.result()
 
 
-def _begun(work: Callable[[int, int], object], begin: int, end: int) -> Future[object]:
+def _submit(work: Callable[[int, int], object], start: int, stop: int) -> Future[object]:
     try:
-        return _pool(os.getpid()).submit(work, begin, end)
-    except RuntimeError:  # Python is about to end, and starts no threads any more
+        return _pool(os.getpid()).submit(work, start, stop)
+    except RuntimeError:  # the interpreter is about to exit and starts no more threads
         done: Future[object] = Future()
-        done.set_result(work(begin, end))
+        done.set_result(work(start, stop))
         return done
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """The threads of this process: a fork has none of those of its parent."""
+    """Return the threads of this process: a fork does not have those of its parent."""
     return ThreadPoolExecutor(thread_name_prefix="novikoff")
 
 
 @contextmanager
-def at_most(threads: int | None) -> Iterator[None]:
-    """No more threads than this for each, for the time being and in the whole process, as threadpoolctl has it for
-    others; None for no limit."""
+def limit_threads(threads: int | None) -> Iterator[None]:
+    """Limit the threads of `run_in_threads` within a block, for the whole process; None for no limit.
+
+    threadpoolctl does this for BLAS and OpenMP.
+    """
     if threads is None:
         yield
         return
@@ -89,11 +100,11 @@ def at_most(threads: int | None) -> Iterator[None]:
         _limits.remove(threads)
 
 
-def _processors() -> int:
-    """As many as this process may use; OMP_NUM_THREADS, which joblib sets in its workers, may say fewer."""
+def n_processors() -> int:
+    """Return how many processors this process may use; OMP_NUM_THREADS, which joblib sets in its workers, limits it."""
     try:
-        free = len(os.sched_getaffinity(0))
+        available = len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
-        free = os.cpu_count() or 1
-    said = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
-    return min(free, *_limits, int(said) if said.isdecimal() and int(said) else free)
+        available = os.cpu_count() or 1
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(available, *_limits, int(setting) if setting.isdecimal() and int(setting) else available)

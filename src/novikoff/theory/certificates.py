@@ -1,4 +1,4 @@
-"""Verdicts with their proofs: Separable, Inseparable, and one of them per class and pair for many classes."""
+"""Verdicts with their proofs: Separable, Inseparable, and Verdicts for many classes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,40 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.errors import CertificateError
-from novikoff.formatting.summary import Readable
-from novikoff.inputs.sparse import checked_csr
-from novikoff.kernel_methods.kernels import Potential, UsersPotential
-from novikoff.kernel_methods.matrices import are_objects, kernel_matrix, points_of
-from novikoff.theory import checked_kernel_values, checker, dual_checker
+from novikoff.errors import CertificateError, DataError
+from novikoff.formatting.summary import SummaryMixin
+from novikoff.inputs.sparse import to_checked_csr
+from novikoff.kernel_methods.kernels import CustomKernel, Kernel
+from novikoff.kernel_methods.matrices import are_objects, kernel_matrix, make_points
+from novikoff.theory.checkers.feature_space import (
+    check_kernel_length,
+    check_kernel_radius,
+    check_kernel_separator,
+    check_kernel_support,
+    check_kernel_witness,
+)
+from novikoff.theory.checkers.fields import (
+    require_array,
+    require_integers,
+    require_label,
+    require_numbers,
+    require_row_indices,
+    require_sequence,
+    require_type,
+)
+from novikoff.theory.checkers.kernel_values import GivenMatrix, InnerProducts, kernel_by_name
+from novikoff.theory.checkers.rows import assign_signs, canonicalize_rows, require_rows
+from novikoff.theory.checkers.separator import check_length, check_separator
+from novikoff.theory.checkers.support import check_radius, check_shares, check_support
+from novikoff.theory.checkers.witness import check_multipliers, check_witness
 from novikoff.theory.exact_inputs import require_doubles
 
-__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts", "readable"]
+__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts", "read_for_checking"]
 
 
 @dataclass(frozen=True)
 class Question:
-    """Which rows are to lie on the positive side, which on the negative; rows of other labels are not asked about.
+    """Which rows should lie on the positive side, and which on the negative; other rows are not asked about.
 
     A side that is None has no label, or is all labels but the positive one in a question of one against the rest. With
     an intercept every row has a constant coordinate 1.
@@ -36,31 +56,46 @@ class Question:
     negative: Any = None
     fit_intercept: bool = True
     one_against_rest: bool = False
-    n_asked: int | None = None  # rows that it speaks of; None before it has been asked
-    kernel: Potential | UsersPotential | None = None  # whose feature space it speaks of; its intercept is in there
+    n_asked: int | None = None  # the number of rows on either side; None until the rows are known
+    kernel: Kernel | CustomKernel | None = (
+        None  # the question is about its feature space, and its constant is the intercept
+    )
 
     @property
     def constant(self) -> float:
         return 1.0 if self.fit_intercept and self.kernel is None else 0.0
 
     def signs(self, y: Any) -> np.ndarray:
-        """+1, -1, or 0 where the question does not speak of the row."""
+        """The sign of each row: +1 and -1 on the two sides, 0 for rows that the question is not about."""
         y = np.asarray(y)
         negative = y != self.positive if self.one_against_rest else y == self.negative
         return (y == self.positive).astype(np.int64) - negative
 
     def checked_signs(self, y: np.ndarray) -> np.ndarray:
-        """The signs again, by the checker; a CertificateError if the question does not fit the labels, or itself."""
+        """Assign signs independently of `signs`, for `verify`; a CertificateError if question and labels do not fit."""
+        self._check_types()
         if self.one_against_rest and self.negative is not None:
             raise CertificateError(f"A question against the rest names no negative label, as {self.negative!r}.")
         if self.kernel is not None and self.kernel.constant != bool(self.fit_intercept):
             given = f"fit_intercept={self.fit_intercept}"
             raise CertificateError(f"{given} does not go with a kernel whose constant is {self.kernel.constant!r}.")
-        signs = checker.sides(y, self.positive, self.negative, self.one_against_rest)
+        signs = assign_signs(y, self.positive, self.negative, self.one_against_rest)
         if np.count_nonzero(signs) != self.n_asked:
             found = f"{np.count_nonzero(signs)} of these have such labels"
-            raise CertificateError(f"The certificate speaks of {self.n_asked} rows ({self}); {found}.")
+            raise CertificateError(f"The certificate is about {self.n_asked} rows ({self}); {found}.")
         return signs
+
+    def _check_types(self) -> None:
+        require_label(positive=self.positive, negative=self.negative)
+        require_integers(n_asked=self.n_asked)
+        flags = (self.fit_intercept, self.one_against_rest)
+        if not all(isinstance(flag, (bool, int, np.bool_, np.integer)) and flag in (0, 1) for flag in flags):
+            raise CertificateError(f"fit_intercept and one_against_rest are True or False, not {flags}.")
+        require_type("kernel", self.kernel, Kernel, CustomKernel, type(None))
+        if self.kernel is not None:
+            require_numbers(constant=self.kernel.constant)
+        if isinstance(self.kernel, CustomKernel) and not callable(self.kernel.function):
+            raise CertificateError(f"A kernel is a function, not {self.kernel.function!r}.")
 
     def __str__(self) -> str:
         if self.one_against_rest:
@@ -70,34 +105,42 @@ class Question:
         return f"{self.positive} against {self.negative}"
 
 
-class Certificate(Readable):
-    """What Separable and Inseparable have in common."""
+class Certificate(SummaryMixin):
+    """A proof about the rows of one question, which `verify` checks: Separable, Inseparable, FewestErrors."""
 
     question: Question
     n_rows: int
     n_features: int
-    in_feature_space: ClassVar[bool | None] = False  # None if it may be
+    in_feature_space: ClassVar[bool | None] = False  # whether the question must have a kernel; None if it may
 
     def verify(self, X: Any, y: Any) -> None:
         """Check every field against the data in exact arithmetic; CertificateError if what it says is false.
 
-        Shares no code with the search that found the certificate, with two exceptions: the arrays of sparse matrices
-        are read by the code that reads them for learning, and the values of a kernel that is a function of one's own
-        come from calling it as the search does, and are taken as given.
+        The checker uses no code of the search, with three exceptions: the arrays of sparse matrices are read by the
+        code that reads them for learning, integers that no double is equal to are refused by the same function, and the
+        values of a kernel that is a user's own function come from calling it as the search does, and are taken as
+        given.
         """
+        require_type("question", self.question, Question)
+        require_integers(n_rows=self.n_rows, n_features=self.n_features)
+        self._check_types()
         y, question = np.asarray(y), self.question
         if self.in_feature_space not in (None, question.kernel is not None):
-            raise CertificateError(f"{type(self).__name__} does not go with the kernel {question.kernel}.")
+            raise CertificateError(f"{type(self).__name__} does not go with the kernel {question.kernel!r}.")
         is_table = question.kernel is None or not are_objects(X)
-        X = readable(X) if is_table else X
+        X = read_for_checking(X) if is_table else X
         shape = X.shape if is_table else (len(X), 0)
         signs = question.checked_signs(y)
         if shape != (self.n_rows, self.n_features) or len(signs) != self.n_rows:
             raise CertificateError(
-                f"The certificate speaks of {self.n_rows} rows with {self.n_features} features; "
+                f"The certificate is about {self.n_rows} rows with {self.n_features} features; "
                 f"X has shape {shape}, y {len(signs)} labels."
             )
-        self._check(X if question.kernel is None else _products(X, question.kernel), signs)
+        self._check(X if question.kernel is None else _inner_products(X, question.kernel), signs)
+
+    @abstractmethod
+    def _check_types(self) -> None:
+        """Raise a CertificateError if a field, other than the question and the size, is of a wrong type."""
 
     @abstractmethod
     def _check(self, X: Any, signs: np.ndarray) -> None:
@@ -115,15 +158,15 @@ class Separable(Certificate):
     Attributes
     ----------
     separator, intercept : ndarray, float
-        w*, of length 1 together with its bias, to rounding: y <w*, x> >= margin_lower |w*| for every row. Where the
-        margin is too thin for doubles, exact Fractions of the nearest point itself, whose length is from margin_lower
+        w*, of length 1 together with its bias, up to rounding: y <w*, x> >= margin_lower |w*| for every row. Where the
+        margin is too small for doubles, exact Fractions of the nearest point itself, whose length is from margin_lower
         to margin_upper.
     margin_lower, margin_upper : float
         What is proved of the margin gamma of the data: the separator attains `margin_lower` (a Fraction if no double
-        is small enough) or more, and the point sum multipliers * y * x of the support rows is no further from 0 than
+        is small enough) or more, and the point sum multipliers * y * x of the support rows is no farther from 0 than
         `margin_upper`, so that no separator does better.
     support, multipliers : ndarray
-        The rows of that point, and weights >= 0 that sum to 1, to rounding. If the two margins meet, these rows are
+        The rows of that point, and weights >= 0 that sum to 1, up to rounding. If the two margins meet, these rows are
         nearest to the boundary.
     radius : float
         R, the length of the longest row, the constant coordinate included, rounded up.
@@ -145,7 +188,7 @@ class Separable(Certificate):
 
     @property
     def margin(self) -> float:
-        """gamma, as far as it is proved: the margin that the separator attains, rounded down to a double."""
+        """The proved part of gamma: the margin that the separator attains, rounded down to a double."""
         nearest = float(self.margin_lower)
         return nearest if Fraction(nearest) <= self.margin_lower else math.nextafter(nearest, 0.0)
 
@@ -165,20 +208,30 @@ class Separable(Certificate):
     def _most_mistakes(self) -> str:
         return f"{math.floor(self.mistake_bound):,}" if self.mistake_bound < 1e15 else f"{self.mistake_bound:.3g}"
 
+    def _check_types(self) -> None:
+        require_array(separator=self.separator, multipliers=self.multipliers)
+        require_row_indices(support=self.support)
+        require_numbers(
+            intercept=self.intercept,
+            margin_lower=self.margin_lower,
+            margin_upper=self.margin_upper,
+            radius=self.radius,
+        )
+
     def _check(self, X: Any, signs: np.ndarray) -> None:
         constant = self.question.constant
-        checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper, constant)
-        checker.check_shares(self.multipliers)
-        checker.check_radius(X, signs, self.radius, constant)
-        checker.check_separator(X, signs, self.separator, self.intercept, self.margin_lower, constant)
-        checker.check_length(self.separator, self.intercept, self.margin_lower, self.margin_upper)
+        check_support(X, signs, self.support, self.multipliers, self.margin_upper, constant)
+        check_shares(self.multipliers)
+        check_radius(X, signs, self.radius, constant)
+        check_separator(X, signs, self.separator, self.intercept, self.margin_lower, constant)
+        check_length(self.separator, self.intercept, self.margin_lower, self.margin_upper)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
             ("margin", f"{self.margin:.6g}   (the largest possible, to {self._gap()})"),
             ("radius R", f"{self.radius:.6g}"),
             ("mistake bound", f"{self._most_mistakes()}   (R / margin)^2, any order, any number of passes"),
-            ("support", _listed(self.support)),
+            ("support", _list_some(self.support)),
         ]
 
 
@@ -186,15 +239,15 @@ class Separable(Certificate):
 class KernelSeparable(Separable):
     """A function of a kernel's feature space, where rows have the inner products K(x, z), with every row on its side.
 
-    Of "linear" and "poly", "rbf", "laplacian" and "hamming" it speaks exactly. A precomputed matrix, or the values of a
-    function of one's own, it takes as given: then `verify` checks that the matrix is positive semi-definite, exactly on
-    the rows of `support` and `separator`, and to rounding on all rows asked about.
+    For "linear", "poly", "rbf", "laplacian" and "hamming" it is true of the kernel itself. A precomputed matrix, or the
+    values of a user's own function, are taken as given: then `verify` checks that the matrix is positive semi-definite,
+    exactly on the rows of `support` and `separator`, and up to rounding on all rows asked about.
 
     Attributes
     ----------
     separator : ndarray of shape (n_rows,)
-        f = sum separator[i] K(x_i, .) has length 1, to rounding, and y f(x) >= margin_lower |f| for every row asked
-        about. Where the margin is too thin for doubles, Fractions, and |f| is from margin_lower to margin_upper.
+        f = sum separator[i] K(x_i, .) has length 1, up to rounding, and y f(x) >= margin_lower |f| for every row asked
+        about. Where the margin is too small for doubles, Fractions, and |f| is from margin_lower to margin_upper.
     intercept : float
         0: a constant is part of the kernel.
     margin_lower, margin_upper, support, multipliers, radius
@@ -209,23 +262,23 @@ class KernelSeparable(Separable):
         return [(name, proved), *others]
 
     def scores(self, X: Any, queries: Any) -> np.ndarray:
-        """f of some rows; X are the rows that the certificate speaks of."""
+        """f(x) for the rows of `queries`; X are the rows that the certificate is about."""
         used = np.flatnonzero(self.separator)
         function = self.question.kernel
         assert function is not None
-        products = function.block(points_of(X, function).kept(used), points_of(queries, function))
+        products = function.block(make_points(X, function).copy_rows(used), make_points(queries, function))
         return np.array(self.separator[used].astype(float) @ products)
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
         if self.intercept != 0:
             raise CertificateError(f"In feature space there is no intercept but 0; found {self.intercept!r}.")
-        checker.require_rows(self.support, signs)
+        require_rows(self.support, signs)
         X.require_positive(np.flatnonzero(signs), np.concatenate([self.support, np.flatnonzero(self.separator)]))
-        dual_checker.check_support(X, signs, self.support, self.multipliers, self.margin_upper)
-        checker.check_shares(self.multipliers)
-        dual_checker.check_radius(X, signs, self.radius)
-        dual_checker.check_separator(X, signs, self.separator, self.margin_lower)
-        dual_checker.check_length(X, signs, self.separator, self.margin_lower, self.margin_upper)
+        check_kernel_support(X, signs, self.support, self.multipliers, self.margin_upper)
+        check_shares(self.multipliers)
+        check_kernel_radius(X, signs, self.radius)
+        check_kernel_separator(X, signs, self.separator, self.margin_lower)
+        check_kernel_length(X, signs, self.separator, self.margin_lower, self.margin_upper)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,7 +293,7 @@ class Inseparable(Certificate):
     rows : ndarray
         At most d + 1 of them, d the dimension with the constant coordinate; in feature space as many as it takes.
     multipliers : tuple of Fraction
-        Whole numbers without a common factor.
+        Integers without a common factor.
     """
 
     question: Question
@@ -259,24 +312,28 @@ class Inseparable(Certificate):
         total = sum(self.multipliers)
         return np.array([float(m / total) for m in self.multipliers])
 
+    def _check_types(self) -> None:
+        require_row_indices(rows=self.rows)
+        require_sequence(multipliers=self.multipliers)
+
     def _check(self, X: Any, signs: np.ndarray) -> None:
-        checker.check_whole(self.multipliers)
+        check_multipliers(self.multipliers)
         if self.question.kernel is not None:
-            checker.require_rows(self.rows, signs)
+            require_rows(self.rows, signs)
             X.require_positive(np.flatnonzero(signs), self.rows)
-            dual_checker.check_witness(X, signs, self.rows, self.multipliers)
+            check_kernel_witness(X, signs, self.rows, self.multipliers)
         else:
-            checker.check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
+            check_witness(X, signs, self.rows, self.multipliers, self.question.constant)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
-            ("rows", _listed(self.rows)),
-            ("shares", _listed([f"{share:.4g}" for share in self.shares])),
+            ("rows", _list_some(self.rows)),
+            ("shares", _list_some([f"{share:.4g}" for share in self.shares])),
             ("proof", "the rows, times their labels and these shares, add up to exactly 0"),
         ]
 
 
-class Verdicts(Readable, Mapping[Any, Certificate]):
+class Verdicts(SummaryMixin, Mapping[Any, Certificate]):
     """Certificates for many classes: one per class against the rest, and one per pair of classes.
 
     A mapping from a class, or a pair of classes, to its certificate. True if every class is separable from the rest.
@@ -314,10 +371,13 @@ class Verdicts(Readable, Mapping[Any, Certificate]):
 
     def check_questions(self, y: np.ndarray) -> None:
         """Raise a CertificateError unless each class of y, and each pair, has the certificate that answers about it."""
-        counts = [np.count_nonzero(checker.sides(y, name, None, False)) for name in self.against_rest]
+        for certificate in self.values():
+            require_type("certificate", certificate, Certificate)
+            require_type("question", certificate.question, Question)
+        counts = [np.count_nonzero(assign_signs(y, name, None, False)) for name in self.against_rest]
         if not all(counts) or sum(counts) != len(y):
             raise CertificateError(
-                f"The certificates speak of classes {list(self.against_rest)!r}, which y does not have."
+                f"The certificates are about classes {list(self.against_rest)!r}, which y does not have."
             )
         first = next(iter(self.values())).question
         expected = {}
@@ -331,41 +391,59 @@ class Verdicts(Readable, Mapping[Any, Certificate]):
             raise CertificateError("A certificate of a class, or of a pair, is missing or answers another question.")
 
     def _lines(self) -> list[tuple[str, str]]:
-        return [(str(certificate.question), _verdict(certificate)) for certificate in self.values()]
+        return [(str(certificate.question), _describe_verdict(certificate)) for certificate in self.values()]
 
 
-def readable(X: Any) -> np.ndarray | sp.csr_array:
-    """Rows as the checker reads them; a DataError if the arrays of a sparse matrix do not fit together, or if rounding
-    to doubles would change a number.
+def read_for_checking(X: Any) -> np.ndarray | sp.csr_array:
+    """Read rows for the checkers; a DataError if the arrays of a sparse matrix do not fit together, if an entry is no
+    number, or if rounding to doubles would change it; a CertificateError if one is NaN or infinite.
 
-    This is what the checker shares with all other readers: the arrays of any sparse matrix, checked, as those of a CSR
-    matrix with the same entries in the same order. What they mean it finds out by itself.
+    This is the only step that checkers share with other readers: the arrays of any sparse matrix, checked, as those of
+    a CSR matrix with the same entries in the same order. Which numbers these are, the checkers find out themselves.
     """
+    matrix = to_checked_csr(X).matrix if sp.issparse(X) else _to_array(X)
     require_doubles(X)
-    return checker.plain(checked_csr(X).matrix if sp.issparse(X) else X)
+    rows = canonicalize_rows(matrix)
+    if rows.dtype.kind not in "biuf":
+        rows = _to_floats(rows)
+    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
+        raise CertificateError("X contains NaN or infinity: a certificate is about finite numbers.")
+    return rows
 
 
-def _products(X: Any, function: Potential | UsersPotential) -> checked_kernel_values.Products:
-    """Kernel values for the checker: it computes those of a name itself, and takes those of a user's as given."""
-    if isinstance(function, UsersPotential):
-        return checked_kernel_values.Matrix(kernel_matrix(X, function))
-    return checked_kernel_values.of_name(
-        X, function.name, function.degree, function.gamma, function.coef0, function.constant
-    )
+def _to_array(X: Any) -> np.ndarray:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise DataError(f"Expected rows of numbers, all of the same length: {error}.") from error
 
 
-def _verdict(certificate: Certificate) -> str:
+def _to_floats(rows: Any) -> Any:
+    try:
+        return rows.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"Expected numbers, found dtype {rows.dtype}: {error}.") from error
+
+
+def _inner_products(X: Any, function: Kernel | CustomKernel) -> InnerProducts:
+    """Kernel values for the checker, which computes those of named kernels itself and takes a user's as given."""
+    if isinstance(function, CustomKernel):
+        return GivenMatrix(kernel_matrix(X, function))
+    return kernel_by_name(X, function.name, function.degree, function.gamma, function.coef0, function.constant)
+
+
+def _describe_verdict(certificate: Certificate) -> str:
     if isinstance(certificate, Separable):
         return f"separable, margin {certificate.margin:.4g}"
     assert isinstance(certificate, Inseparable)
     return f"not separable: {len(certificate.rows)} rows prove it"
 
 
-_SHOWN = 12
+_MOST_LISTED = 12
 
 
-def _listed(values: Any) -> str:
-    """The first few, and how many more there are."""
+def _list_some(values: Any) -> str:
+    """The first few values, and how many more there are."""
     values = list(values)
-    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-    return ", ".join(map(str, values[:_SHOWN])) + more
+    more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
+    return ", ".join(map(str, values[:_MOST_LISTED])) + more

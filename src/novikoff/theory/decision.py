@@ -1,9 +1,9 @@
-"""From points to a verdict with its proof: doubles do the searching, exact arithmetic has the last word.
+"""From points to a verdict with its proof: search in doubles, decide in exact arithmetic.
 
-1  rows that settle it by themselves, and say most to a person: of zeros, or identical with opposite labels
+1  a witness of one or two rows, which explains most to a person: a row of zeros, or identical rows with opposite labels
 2  the nearest point in doubles (_compiled/loops/hull.py), or a linear program for a second opinion
-3  if it is not 0, its margins prove the separator; if it may be 0, the exact multipliers of its rows the witness
-4  what is still open is decided by the same algorithm over the rationals (exact.py)
+3  if it is not 0, its margins prove the separator; if it may be 0, the exact multipliers of its rows prove the witness
+4  what is still open is decided by Wolfe's algorithm over the rationals (exact.py)
 """
 
 from __future__ import annotations
@@ -13,35 +13,36 @@ from fractions import Fraction
 
 import numpy as np
 
-from novikoff._compiled.loops.rows import SMALLEST
+from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact, hull, linprog
 from novikoff.theory.certificates import Certificate, Inseparable, Question, Separable
 from novikoff.theory.hull import Corral
-from novikoff.theory.signed_points import Points, unit
+from novikoff.theory.signed_points import SignedPoints, normalize
 
-__all__ = ["METHODS", "Separator", "Witness", "certify_signs", "searched", "settled"]
+__all__ = ["METHODS", "Separator", "Witness", "certify_signs", "find_obvious_witness", "search_in_doubles"]
 
 METHODS = {"hull": hull.search, "lp": linprog.search}
 
-# Exact steps grow with the fourth power of the corral; beyond this many rows the gap is stated as it is.
-_POLISHED = 200
+# Rows: exact steps take time that grows with the fourth power of the corral. With more rows than this the gap between
+# the two margins is left as doubles found it.
+_MOST_EXACT_ROWS = 200
 
-_SMALLEST_SQUARE = 1e-200  # below, products of such numbers lose their digits
+_SMALLEST_SQUARE = 1e-200  # below this, products of such numbers lose their digits
 
 
 def certify_signs(
     rows: Rows, signs: np.ndarray, question: Question, method: str = "hull", tol: float = 1e-9
 ) -> Certificate:
-    """The certificate for rows with signs -1 and +1; rows with sign 0 are left out."""
-    asked = np.flatnonzero(signs)
-    question = replace(question, n_asked=len(asked))
-    points = Points(rows, signs, question.constant)
-    if len(asked) < len(signs):
-        chosen = Rows.of(rows.take(asked))
+    """Decide about rows with signs -1 and +1, and prove it; rows with sign 0 are left out."""
+    signed_rows = np.flatnonzero(signs)
+    question = replace(question, n_asked=len(signed_rows))
+    points = SignedPoints(rows, signs, question.constant)
+    if len(signed_rows) < len(signs):
+        chosen = Rows.of(rows.take(signed_rows))
         chosen.require_numbers()
-        points = Points(chosen, signs[asked], question.constant)
-    found = settled(points) or _decide(points, searched(points, method, tol), tol)
+        points = SignedPoints(chosen, signs[signed_rows], question.constant)
+    found = find_obvious_witness(points) or _decide(points, search_in_doubles(points, method, tol), tol)
     size = (len(signs), rows.n_features)
     if isinstance(found, Separator):
         order = np.argsort(found.support)
@@ -51,20 +52,20 @@ def certify_signs(
             found.w[-1],
             found.lower,
             found.upper,
-            asked[found.support[order]],
+            signed_rows[found.support[order]],
             found.weights[order],
-            exact.radius_above(points),
+            exact.radius_upper_bound(points),
             *size,
         )
     witness, multipliers = found
     order = np.argsort(witness)
-    return Inseparable(question, asked[witness[order]], tuple(multipliers[a] for a in order), *size)
+    return Inseparable(question, signed_rows[witness[order]], tuple(multipliers[a] for a in order), *size)
 
 
 @dataclass(frozen=True, eq=False)
 class Separator:
-    """w with its bias last, and what is proved: it attains `lower`, and the support rows show no w attains more
-    than `upper`."""
+    """w with its bias last, and what is proved: it attains the margin `lower`, and the support rows prove that no w
+    attains more than `upper`."""
 
     w: np.ndarray
     lower: float | Fraction
@@ -73,81 +74,82 @@ class Separator:
     weights: np.ndarray
 
 
-Witness = tuple[np.ndarray, tuple[Fraction, ...]]
+Witness = tuple[np.ndarray, tuple[Fraction, ...]]  # rows and their multipliers
 
 
-def settled(points: Points) -> Witness | None:
-    """Rows that settle it by themselves."""
-    return _zero(points) or _twins(points)
+def find_obvious_witness(points: SignedPoints) -> Witness | None:
+    """A witness of one or two rows, if there is one that needs no search: a row of zeros, or two opposite points."""
+    return _find_zero_row(points) or _find_opposite_pair(points)
 
 
-def searched(points: Points, method: str, tol: float) -> Corral:
-    """What doubles find, if they can hold the squares of these numbers."""
+def search_in_doubles(points: SignedPoints, method: str, tol: float) -> Corral:
+    """Search in doubles, unless the squares of these numbers would underflow."""
     if points.squared_lengths.max() < _SMALLEST_SQUARE:
-        return Corral.nowhere(points)
+        return Corral.empty(points)
     return METHODS[method](points, tol)
 
 
-def _zero(points: Points) -> Witness | None:
-    """A row of zeros, which is on no side of anything."""
-    for row in np.flatnonzero(points.squared_lengths < SMALLEST).tolist():
+def _find_zero_row(points: SignedPoints) -> Witness | None:
+    """A row of zeros, which no half-space has strictly inside."""
+    for row in np.flatnonzero(points.squared_lengths < SMALLEST_SQUARED_NORM).tolist():
         if not points.take_used(np.array([row]))[0].any():
             return np.array([row]), (Fraction(1),)
     return None
 
 
-def _twins(points: Points) -> Witness | None:
-    """Two rows that are identical but for their labels."""
+def _find_opposite_pair(points: SignedPoints) -> Witness | None:
+    """Two rows that are identical and have opposite labels."""
     hashes, _ = points.hashes(up_to_sign=False)
     order = np.argsort(hashes)
     hashes = hashes[order]
     for pair in np.flatnonzero(hashes[:-1] == hashes[1:]).tolist():
-        twins = order[pair : pair + 2]
-        if points.signs[twins].sum() == 0 and not points.take_used(twins)[0].sum(axis=0).any():
-            return twins, (Fraction(1), Fraction(1))
+        rows = order[pair : pair + 2]
+        if points.signs[rows].sum() == 0 and not points.take_used(rows)[0].sum(axis=0).any():
+            return rows, (Fraction(1), Fraction(1))
     return None
 
 
-def _decide(points: Points, found: Corral, tol: float) -> Separator | Witness:
-    """What the search in doubles found, proved; or what exact arithmetic finds from there."""
+def _decide(points: SignedPoints, found: Corral, tol: float) -> Separator | Witness:
+    """Prove what the search in doubles found, or continue from there in exact arithmetic."""
     if found.lower <= 0.0 and len(found.rows):
-        witness = exact.witness(points, found.rows)
+        witness = exact.find_witness(points, found.rows)
         if witness is not None:
             return witness
     if found.best.any():
-        proved = _proved(points, unit(found.best), found, tol)
-        if proved is not None:
-            return proved
+        separator = _prove_separator(points, normalize(found.best), found, tol)
+        if separator is not None:
+            return separator
     return _decide_exactly(points, found, tol)
 
 
-def _proved(points: Points, w: np.ndarray, found: Corral, tol: float) -> Separator | None:
-    """w as a separator: what doubles prove of it if that is enough, else what exact arithmetic does."""
+def _prove_separator(points: SignedPoints, w: np.ndarray, found: Corral, tol: float) -> Separator | None:
+    """Prove that w is a separator, in doubles if that is enough, otherwise in exact arithmetic; None if it is not."""
     weights = found.weights / found.weights.sum()
-    lower: float | Fraction = points.margin_below(w)
-    upper = points.length_above(found.rows, weights) if len(found.rows) else 0.0
+    lower: float | Fraction = points.margin_lower_bound(w)
+    upper = points.length_upper_bound(found.rows, weights) if len(found.rows) else 0.0
     if not 0.0 < (1.0 - tol) * upper <= lower:
-        lower = exact.margin_below(points, exact.vector(w))
+        lower = exact.margin_lower_bound(points, exact.to_rational_vector(w))
         if lower <= 0.0:
             return None
-        upper = exact.length_above(points, found.rows, exact.rationals(weights))
-        if lower < (1.0 - tol) * upper and len(found.rows) <= _POLISHED:
+        upper = exact.length_upper_bound(points, found.rows, exact.to_rationals(weights))
+        if lower < (1.0 - tol) * upper and len(found.rows) <= _MOST_EXACT_ROWS:
             return None
     return Separator(w, lower, upper, found.rows, weights)
 
 
-def _decide_exactly(points: Points, found: Corral, tol: float) -> Separator | Witness:
-    corral = exact.nearest_point(points, found.rows, found.weights, tol)
+def _decide_exactly(points: SignedPoints, found: Corral, tol: float) -> Separator | Witness:
+    """Decide by Wolfe's algorithm over the rationals, from the corral that doubles found."""
+    corral = exact.find_nearest_point(points, found.rows, found.weights, tol)
     rows, x = np.array(corral.rows), corral.point()
     if not x:
-        return rows, exact.as_multipliers(corral.weights)
-    w = unit(exact.as_doubles(x, points))
-    fractions = exact.as_fractions(corral.weights)
+        return rows, exact.to_coprime_integers(corral.weights)
+    w = normalize(exact.direction_in_doubles(x, points))
+    fractions = exact.to_fraction_array(corral.weights)
     weights = fractions.astype(float)
-    lower = exact.margin_below(points, exact.vector(w))
-    upper = exact.length_above(points, rows, exact.rationals(weights))
+    lower = exact.margin_lower_bound(points, exact.to_rational_vector(w))
+    upper = exact.length_upper_bound(points, rows, exact.to_rationals(weights))
     if lower >= (1.0 - tol) * upper:
         return Separator(w, lower, upper, rows, weights)
-    # so thin a margin that rounding to doubles would lose it, or much of it
-    w = exact.as_fractions(x.numbers.get(column, 0) * x.unit for column in range(len(w)))
-    return Separator(w, exact.margin_below(points, x), exact.norm_above(x), rows, fractions)
+    # The margin is so small that rounding w to doubles would lose it, or much of it.
+    w = exact.to_fraction_array(x.numbers.get(column, 0) * x.unit for column in range(len(w)))
+    return Separator(w, exact.margin_lower_bound(points, x), exact.norm_upper_bound(x), rows, fractions)

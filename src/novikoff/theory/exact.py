@@ -1,13 +1,16 @@
-"""Exact arithmetic for the few rows that decide: doubles are rationals, and FLINT computes with those.
+"""Exact arithmetic of the search, for the few rows that decide, with rationals of FLINT.
 
-    witness        positive multipliers with sum multipliers * z = 0, if a corral has them
-    nearest_point  Wolfe's algorithm over the rationals, for what doubles leave open
-    products       on which side of a hyperplane some rows are
-    margin_below, length_above, radius_above
-                   what a separator, a point of the hull and the rows prove, rounded outwards
+    find_witness        positive multipliers with sum multipliers * z = 0, if a corral has them
+    find_nearest_point  Wolfe's algorithm over the rationals, for what doubles leave open
+    iterate_products    on which side of a hyperplane some rows are
+    margin_lower_bound, length_upper_bound, radius_upper_bound
+                        what a separator, a point of the hull and the rows prove, rounded outwards
 
-A double is a whole number times a power of two, so a vector of doubles is a dict from its columns, those that are zero
-left out, to whole numbers, times one unit.
+A corral is Wolfe's term for affinely independent points with positive weights that sum to 1: the points of the hull of
+which the current nearest point is a combination.
+
+A double is an integer times a power of two, so a vector of doubles is a dict from column to integer, columns that are
+zero left out, times one unit.
 """
 
 from __future__ import annotations
@@ -23,45 +26,45 @@ import numpy as np
 import scipy.sparse as sp
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from novikoff.theory.signed_points import Points
+from novikoff.theory.signed_points import SignedPoints
 
 __all__ = [
     "ExactCorral",
     "RationalCorral",
-    "Vector",
-    "as_doubles",
-    "as_fractions",
-    "as_multipliers",
-    "length_above",
-    "margin_below",
-    "nearest_point",
-    "norm_above",
-    "positive_null",
-    "products",
-    "radius_above",
-    "rationals",
-    "root_above",
-    "root_below",
-    "vector",
-    "witness",
+    "RationalVector",
+    "direction_in_doubles",
+    "find_nearest_point",
+    "find_positive_null_vector",
+    "find_witness",
+    "iterate_products",
+    "length_upper_bound",
+    "margin_lower_bound",
+    "norm_upper_bound",
+    "radius_upper_bound",
+    "root_lower_bound",
+    "root_upper_bound",
+    "to_coprime_integers",
+    "to_fraction_array",
+    "to_rational_vector",
+    "to_rationals",
 ]
 
 _CHUNK = 1024  # rows that are copied at once
-_SAFE = 1e-280  # squares of numbers below its root may have lost digits, or everything
+_SAFE = 1e-280  # squares below this may have lost some of their digits, or all
 
 
 @dataclass(frozen=True)
-class Vector:
-    """unit * numbers."""
+class RationalVector:
+    """The vector unit * numbers, where numbers maps columns to integers."""
 
     numbers: dict[int, int]
     unit: fmpq
 
     def __bool__(self) -> bool:
-        """Whether it is not 0."""
+        """False for the zero vector."""
         return bool(self.numbers)
 
-    def dot(self, other: Vector) -> fmpq:
+    def dot(self, other: RationalVector) -> fmpq:
         one, two = self.numbers, other.numbers
         if len(two) < len(one):
             one, two = two, one
@@ -72,22 +75,22 @@ class Vector:
         return sum(value * value for value in self.numbers.values()) * self.unit * self.unit
 
 
-def witness(points: Points, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fraction, ...]] | None:
-    """Rows among these and their multipliers, whole numbers without a common factor; None if these rows have none.
+def find_witness(points: SignedPoints, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fraction, ...]] | None:
+    """Rows among these and their multipliers, integers without a common factor; None if these rows have none.
 
     A corral is affinely independent, so there is one way at most to write 0 as a combination of its rows.
     """
-    z = list(_vectors(points, rows))
+    z = list(_iterate_vectors(points, rows))
     columns = sorted(set().union(*(vector.numbers for vector in z)))
-    null = positive_null([[vector.numbers.get(column, 0) for vector in z] for column in columns])
+    null = find_positive_null_vector([[vector.numbers.get(column, 0) for vector in z] for column in columns])
     if null is None:
         return None
     kept = [a for a, factor in enumerate(null) if factor]
-    return rows[kept], as_multipliers([null[a] / z[a].unit for a in kept])
+    return rows[kept], to_coprime_integers([null[a] / z[a].unit for a in kept])
 
 
-def positive_null(matrix: list[list[int]]) -> list[fmpq] | None:
-    """v >= 0 with matrix v = 0, if there is one but for its length, and no other v at all."""
+def find_positive_null_vector(matrix: list[list[int]]) -> list[fmpq] | None:
+    """v >= 0 with matrix v = 0, if the null space has dimension 1 and contains such a v; otherwise None."""
     null, nullity = fmpz_mat(matrix).nullspace()
     if nullity != 1:
         return None
@@ -109,12 +112,12 @@ class RationalCorral(ABC):
         """<z_a, z_b>."""
 
     def enter(self, row: int) -> None:
-        """Add a row and walk to the nearest point of the new affine hull."""
+        """Add a row and move to the nearest point of the new affine hull, as far as weights stay positive."""
         self.rows.append(row)
         self.weights.append(fmpq(0))
-        self.walk()
+        self.move_to_nearest()
 
-    def walk(self) -> None:
+    def move_to_nearest(self) -> None:
         """Move towards the nearest point of the affine hull, dropping rows whose weight reaches 0 on the way."""
         while True:
             goal = self._affine_weights()
@@ -142,59 +145,59 @@ class RationalCorral(ABC):
 
 
 class ExactCorral(RationalCorral):
-    """The same of points with coordinates."""
+    """A corral of points with coordinates."""
 
-    def __init__(self, points: Points, rows: list[int], weights: list[fmpq]) -> None:
+    def __init__(self, points: SignedPoints, rows: list[int], weights: list[fmpq]) -> None:
         super().__init__(rows, weights)
         self.points = points
-        self._vectors: dict[int, Vector] = {}
+        self._vectors: dict[int, RationalVector] = {}
 
-    def vector(self, row: int) -> Vector:
+    def vector(self, row: int) -> RationalVector:
         if row not in self._vectors:
-            (self._vectors[row],) = _vectors(self.points, np.array([row]))
+            (self._vectors[row],) = _iterate_vectors(self.points, np.array([row]))
         return self._vectors[row]
 
-    def point(self) -> Vector:
+    def point(self) -> RationalVector:
         """x = sum weights * z."""
-        return _combination([self.vector(row) for row in self.rows], self.weights)
+        return _combine([self.vector(row) for row in self.rows], self.weights)
 
     def _inner(self, a: int, b: int) -> fmpq:
         return self.vector(a).dot(self.vector(b))
 
 
-def nearest_point(points: Points, rows: np.ndarray, weights: np.ndarray, tol: float) -> ExactCorral:
-    """Wolfe's algorithm, exactly, from a corral that doubles found; ends where x = 0, or where no point is nearer to
-    0 than (1 - tol) |x| along x.
+def find_nearest_point(points: SignedPoints, rows: np.ndarray, weights: np.ndarray, tol: float) -> ExactCorral:
+    """Run Wolfe's algorithm exactly, from a corral that doubles found.
 
-    Each step is finite and |x| falls, so this decides what doubles cannot.
+    It ends where x = 0, or where no point is nearer to 0 than (1 - tol) |x| along x. |x| decreases in every step and
+    there are finitely many corrals, so this decides what doubles cannot.
     """
-    corral = _start(points, rows, weights)
+    corral = _start_corral(points, rows, weights)
     while x := corral.point():
-        entering = _nearer(corral, x, tol)
+        entering = _find_nearer_row(corral, x, tol)
         if entering is None:
             break
         corral.enter(entering)
     return corral
 
 
-def _start(points: Points, rows: np.ndarray, weights: np.ndarray) -> ExactCorral:
-    """The corral as doubles left it if its rows are affinely independent, else its heaviest row alone."""
+def _start_corral(points: SignedPoints, rows: np.ndarray, weights: np.ndarray) -> ExactCorral:
+    """The corral that doubles found if its rows are affinely independent, otherwise its row of largest weight."""
     if len(rows):
-        exact = rationals(weights)
+        exact = to_rationals(weights)
         corral = ExactCorral(points, rows.tolist(), [w / sum(exact, fmpq(0)) for w in exact])
         try:
-            corral.walk()
+            corral.move_to_nearest()
             return corral
-        except ZeroDivisionError:  # FLINT's word for a singular system
+        except ZeroDivisionError:  # raised by FLINT for a singular system
             pass
     first = int(rows[np.argmax(weights)]) if len(rows) else int(np.argmin(points.squared_lengths))
     return ExactCorral(points, [first], [fmpq(1)])
 
 
-def _nearer(corral: ExactCorral, x: Vector, tol: float) -> int | None:
-    """A row with <x, z> < (1 - tol) |x|^2, the smallest as far as doubles see; None if there is none."""
+def _find_nearer_row(corral: ExactCorral, x: RationalVector, tol: float) -> int | None:
+    """A row with <x, z> < (1 - tol) |x|^2, the smallest as far as doubles can tell; None if there is none."""
     points = corral.points
-    direction = as_doubles(x, points)
+    direction = direction_in_doubles(x, points)
     margins = points.margins(direction)
     enough = x.squared_norm * _rational(1.0 - tol)
     doubtful = np.flatnonzero(margins - points.rounding(direction) <= _double(enough / _largest(x)))
@@ -205,121 +208,125 @@ def _nearer(corral: ExactCorral, x: Vector, tol: float) -> int | None:
     return None
 
 
-def margin_below(points: Points, w: Vector) -> float | Fraction:
-    """The largest double that y <w, x> / |w| does not fall below on any row, a Fraction if none is small enough; 0 or
-    less if w does not separate."""
-    direction = as_doubles(w, points)
+def margin_lower_bound(points: SignedPoints, w: RationalVector) -> float | Fraction:
+    """The largest double that is a lower bound on y <w, x> / |w| for all rows; 0 or less if w does not separate.
+
+    A Fraction where no positive double is small enough.
+    """
+    direction = direction_in_doubles(w, points)
     margins, rounding = points.margins(direction), points.rounding(direction)
     near = np.flatnonzero(margins - rounding <= (margins + rounding).min())
-    least = min(z.dot(w) for z in _vectors(points, near))
+    least = min(z.dot(w) for z in _iterate_vectors(points, near))
     if least <= 0:
         return -1.0 if least < 0 else 0.0
-    return root_below(least * least / w.squared_norm)
+    return root_lower_bound(least * least / w.squared_norm)
 
 
-def products(points: Points, rows: np.ndarray, w: Vector) -> Iterator[fmpq]:
-    """<w, z> for some of the points."""
+def iterate_products(points: SignedPoints, rows: np.ndarray, w: RationalVector) -> Iterator[fmpq]:
+    """Yield <w, z> for some of the points, exactly."""
     for start in range(0, len(rows), _CHUNK):
-        yield from (z.dot(w) for z in _vectors(points, rows[start : start + _CHUNK]))
+        yield from (z.dot(w) for z in _iterate_vectors(points, rows[start : start + _CHUNK]))
 
 
-def length_above(points: Points, rows: np.ndarray, weights: list[fmpq]) -> float:
-    """A double that |sum weights * z| / sum weights does not exceed: the margin of the data is no larger."""
+def length_upper_bound(points: SignedPoints, rows: np.ndarray, weights: list[fmpq]) -> float:
+    """An upper bound on |sum weights * z| / sum weights, as a double: the margin of the data is no larger."""
     total = sum(weights, fmpq(0))
-    return norm_above(_combination(list(_vectors(points, rows)), [weight / total for weight in weights]))
+    return norm_upper_bound(_combine(list(_iterate_vectors(points, rows)), [weight / total for weight in weights]))
 
 
-def radius_above(points: Points) -> float:
-    """A double that no |z| exceeds, and that is no further above the longest than rounding makes it."""
+def radius_upper_bound(points: SignedPoints) -> float:
+    """An upper bound on all |z|, as a double that exceeds the largest of them by rounding only."""
     largest = float(points.squared_lengths.max())
     if largest > _SAFE:
-        # n products and their sum, in any order, are off by n units at most; four times that, so that whoever computes
-        # it again finds the same
+        # n products and their sum, in any order, are off by n units at most; four times that, so that a checker that
+        # adds in another order arrives at the same verdict
         return math.sqrt(largest * (1.0 + 4.0 * (points.dimension + 4) * 2.0**-52)) * (1.0 + 2.0**-52)
-    return max(map(norm_above, _vectors(points, np.arange(len(points)))))
+    return max(map(norm_upper_bound, _iterate_vectors(points, np.arange(len(points)))))
 
 
-def root_below(squared: fmpq) -> float | Fraction:
-    """The largest double that does not exceed the square root of a number > 0, a Fraction if none is small enough."""
+def root_lower_bound(squared: fmpq) -> float | Fraction:
+    """The largest double that does not exceed the square root of a number > 0; a Fraction where that double is 0."""
     root = math.nextafter(_root(squared), math.inf)
     while _rational(root) ** 2 > squared:
         root = math.nextafter(root, 0.0)
     return root or _rational_root(squared)
 
 
-def norm_above(x: Vector) -> float:
-    """The smallest double that |x| does not exceed."""
-    return root_above(x.squared_norm)
+def norm_upper_bound(x: RationalVector) -> float:
+    """The smallest double that is no less than |x|."""
+    return root_upper_bound(x.squared_norm)
 
 
-def root_above(squared: fmpq) -> float:
-    """The smallest double that the square root does not exceed."""
+def root_upper_bound(squared: fmpq) -> float:
+    """The smallest double that is no less than the square root."""
     root = math.nextafter(_root(squared), 0.0)
     while _rational(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
     return root
 
 
-def vector(values: np.ndarray, columns: np.ndarray | None = None) -> Vector:
-    """Doubles as they are; they belong to these columns, or to all."""
+def to_rational_vector(values: np.ndarray, columns: np.ndarray | None = None) -> RationalVector:
+    """Convert doubles, exactly; they belong to these columns, or to all."""
     at = np.flatnonzero(values)
     ratios = [value.as_integer_ratio() for value in values[at].tolist()]
     common = max((denominator for _, denominator in ratios), default=1)
     names = (at if columns is None else columns[at]).tolist()
-    return Vector({name: p * (common // q) for name, (p, q) in zip(names, ratios, strict=True)}, fmpq(1, common))
+    return RationalVector(
+        {name: p * (common // q) for name, (p, q) in zip(names, ratios, strict=True)}, fmpq(1, common)
+    )
 
 
-def rationals(values: np.ndarray) -> list[fmpq]:
-    """Doubles, or Fractions, as they are."""
+def to_rationals(values: np.ndarray) -> list[fmpq]:
+    """Convert doubles or Fractions, exactly."""
     return [fmpq(*value.as_integer_ratio()) for value in values.tolist()]
 
 
-def as_doubles(x: Vector, points: Points) -> np.ndarray:
-    """x over its largest entry, each entry to the nearest double: direction is all that matters."""
+def direction_in_doubles(x: RationalVector, points: SignedPoints) -> np.ndarray:
+    """x divided by its largest entry, rounded to doubles: only its direction matters."""
     largest = max(map(abs, x.numbers.values()))
     doubles = np.zeros(points.rows.n_features + 1)
     doubles[list(x.numbers)] = [value / largest for value in x.numbers.values()]
     return doubles
 
 
-def as_fractions(values: Iterable[fmpq]) -> np.ndarray:
-    """Rationals as an array."""
+def to_fraction_array(values: Iterable[fmpq]) -> np.ndarray:
+    """Convert rationals to an array of Fractions."""
     found = [Fraction(int(value.p), int(value.q)) for value in values]
     fractions = np.empty(len(found), object)
     fractions[:] = found
     return fractions
 
 
-def as_multipliers(factors: list[fmpq]) -> tuple[Fraction, ...]:
-    """Whole numbers without a common factor, in the same proportions."""
+def to_coprime_integers(factors: list[fmpq]) -> tuple[Fraction, ...]:
+    """Convert rationals to integers without a common factor, in the same proportions."""
     common = math.lcm(*(int(f.q) for f in factors))
-    whole = [int(f.p) * (common // int(f.q)) for f in factors]
-    divisor = math.gcd(*whole)
-    return tuple(Fraction(value // divisor) for value in whole)
+    integers = [int(f.p) * (common // int(f.q)) for f in factors]
+    divisor = math.gcd(*integers)
+    return tuple(Fraction(value // divisor) for value in integers)
 
 
-def _vectors(points: Points, rows: np.ndarray) -> Iterator[Vector]:
+def _iterate_vectors(points: SignedPoints, rows: np.ndarray) -> Iterator[RationalVector]:
     z = points.take(rows)
     if not sp.issparse(z):
-        yield from map(vector, z)
+        yield from map(to_rational_vector, z)
         return
     for start, stop in pairwise(z.indptr.tolist()):
-        yield vector(z.data[start:stop], z.indices[start:stop])
+        yield to_rational_vector(z.data[start:stop], z.indices[start:stop])
 
 
-def _combination(vectors: list[Vector], weights: list[fmpq]) -> Vector:
-    """sum weights * z, without the columns that cancel."""
+def _combine(vectors: list[RationalVector], weights: list[fmpq]) -> RationalVector:
+    """sum weights * z, without the columns that sum to 0."""
     factors = [weight * z.unit for z, weight in zip(vectors, weights, strict=True)]
     common = math.lcm(*(int(factor.q) for factor in factors))
     sums: dict[int, int] = {}
     for z, factor in zip(vectors, factors, strict=True):
-        whole = int(factor.p) * (common // int(factor.q))
+        integer = int(factor.p) * (common // int(factor.q))
         for column, value in z.numbers.items():
-            sums[column] = sums.get(column, 0) + whole * value
-    return Vector({column: value for column, value in sums.items() if value}, fmpq(1, common))
+            sums[column] = sums.get(column, 0) + integer * value
+    return RationalVector({column: value for column, value in sums.items() if value}, fmpq(1, common))
 
 
-def _largest(x: Vector) -> fmpq:
+def _largest(x: RationalVector) -> fmpq:
     return max(map(abs, x.numbers.values())) * x.unit
 
 
@@ -332,12 +339,12 @@ def _double(value: fmpq) -> float:
 
 
 def _root(squared: fmpq) -> float:
-    """The square root to the last bit or two, also of numbers that as doubles would be 0."""
+    """The square root to the last bit or two, also of numbers that would be 0 as doubles."""
     return float(_rational_root(squared))
 
 
 def _rational_root(squared: fmpq) -> Fraction:
-    """The square root, rounded down after 64 digits in base two."""
+    """The square root, rounded down to 64 significant bits."""
     p, q = int(squared.p), int(squared.q)
     bits = max(0, 64 + (q.bit_length() - p.bit_length()) // 2)
     return Fraction(math.isqrt((p << 2 * bits) // q), 1 << bits)

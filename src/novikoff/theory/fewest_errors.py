@@ -1,13 +1,14 @@
-"""fewest_errors: on how many rows does the best half-space err? Between these two numbers, both proved.
+"""fewest_errors: proved bounds on the number of rows that the best half-space gets wrong.
 
 Finding the number is NP-hard (Johnson & Preparata 1978). From above it is bounded by any half-space; from below by
 witnesses, of each of which every half-space errs on a row. The search goes on until both meet or time is up:
 
-    1  rows that are the same point, or opposite points, are taken together (hitting_sets.py)
-    2  half-spaces that may err little; each row one of them errs on is put back if the rest then is still separable
-    3  witnesses that share no row; their number is a bound
-    4  the cheapest set of rows that hits all witnesses found: without it the rest is separable, and no half-space
-       errs less; or the rest has new witnesses
+    1  group rows that are the same point, or opposite points (distinct_points.py)
+    2  guess half-spaces that may err little; for each row that one of them errs on, look whether another half-space
+       is right on it as well (half_space_guesses.py)
+    3  find witnesses that share no row; their number is a lower bound
+    4  find the cheapest set of rows that hits all witnesses found (hitting_sets.py): if the rest is separable without
+       it, no half-space errs less; otherwise the rest has new witnesses
 """
 
 from __future__ import annotations
@@ -22,21 +23,30 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import CertificateError, DataError
-from novikoff.inputs.labels import Labels, encode
-from novikoff.theory import checker
+from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.theory.certificates import Certificate, Inseparable, Question
-from novikoff.theory.fewest_errors_search import Progress, Search
+from novikoff.theory.checkers.fewest_errors import check_fewest_errors, check_rows_right, check_rows_wrong
+from novikoff.theory.checkers.fields import (
+    require_array,
+    require_integers,
+    require_numbers,
+    require_row_indices,
+    require_sequence,
+    require_type,
+)
+from novikoff.theory.checkers.witness import check_multipliers, check_witness
+from novikoff.theory.fewest_errors_search import BoundsListener, FewestErrorsSearch
 from novikoff.theory.separability import names_of, read_data
-from novikoff.theory.signed_points import Points
+from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["FewestErrors", "fewest_errors"]
 
-_LONGEST = 1e9  # seconds: as good as no limit
+_LONGEST = 1e9  # seconds: no limit in practice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FewestErrors(Certificate):
-    """lower <= errors of the best half-space <= upper, with a proof of each.
+    """Bounds on the errors of the best half-space, lower <= errors <= upper, with a proof of each.
 
     A row is an error of w if y <w, x> <= 0: one on the boundary is wrong, whatever its label.
 
@@ -54,8 +64,8 @@ class FewestErrors(Certificate):
     shares : tuple of Fraction
         One for each witness; the shares of the witnesses that a row is in never sum to more than there are copies of
         it. Then no half-space errs on fewer rows than all shares sum to: with distinct rows and witnesses that have no
-        row in common, each share is 1 and this counts them. Where the sum falls short of `lower`, going through the
-        cases of which rows hit all witnesses proves the rest.
+        row in common, each share is 1 and this counts them. Where the sum falls short of `lower`, a proof by cases,
+        over the sets of rows that hit all witnesses, makes up for it.
     """
 
     question: Question
@@ -78,6 +88,17 @@ class FewestErrors(Certificate):
         """Whether there is a half-space without errors."""
         return self.upper == 0
 
+    def _check_types(self) -> None:
+        require_integers(lower=self.lower, upper=self.upper)
+        require_array(separator=self.separator)
+        require_numbers(intercept=self.intercept)
+        require_row_indices(rows_wrong=self.rows_wrong)
+        require_sequence(shares=self.shares)
+        require_type("witnesses", self.witnesses, tuple, list)
+        for witness in self.witnesses:
+            require_type("witnesses", witness, Inseparable)
+            witness._check_types()
+
     def _check(self, X: Any, signs: np.ndarray) -> None:
         constant = self.question.constant
         if not 0 <= self.lower <= self.upper or len(self.rows_wrong) != self.upper:
@@ -86,18 +107,18 @@ class FewestErrors(Certificate):
             )
         if self.n_features or constant:
             half_space = self.separator, self.intercept, self.rows_wrong, constant
-            checker.check_wrong(X, signs, *half_space)
-            checker.check_error_count(X, signs, *half_space)
+            check_rows_wrong(X, signs, *half_space)
+            check_rows_right(X, signs, *half_space)
         elif len(np.unique(self.rows_wrong)) != self.n_rows or len(self.separator) or self.intercept:
             raise CertificateError("Without columns and intercept there is no half-space, and every row is wrong.")
         for witness in self.witnesses:
             about = (witness.question, witness.n_rows, witness.n_features)
             if about != (self.question, self.n_rows, self.n_features):
-                raise CertificateError("A witness speaks of another question, or of other rows, than the bounds do.")
-            checker.check_whole(witness.multipliers)
-            checker.check_witness(X, signs, witness.rows, witness.multipliers, constant)
+                raise CertificateError("A witness is about another question, or about other rows, than the bounds.")
+            check_multipliers(witness.multipliers)
+            check_witness(X, signs, witness.rows, witness.multipliers, constant)
         sets = [witness.rows for witness in self.witnesses]
-        checker.check_fewest(X, signs, sets, self.shares, self.lower, constant)
+        check_fewest_errors(X, signs, sets, self.shares, self.lower, constant)
 
     def _title(self) -> str:
         number = f"{self.upper}" if self.is_exact else f"between {self.lower} and {self.upper}"
@@ -112,7 +133,7 @@ class FewestErrors(Certificate):
         elif math.ceil(total) < self.lower:
             proof += ", and cases"
         return [
-            ("at most", f"{self.upper}, the errors of the separator: rows {_listed(self.rows_wrong)}"),
+            ("at most", f"{self.upper}, the errors of the separator: rows {_list_rows(self.rows_wrong)}"),
             ("at least", f"{self.lower}: {proof}"),
         ]
 
@@ -125,7 +146,7 @@ def fewest_errors(
     positive: Any = None,
     time_limit: float = 60.0,
     verbose: bool = False,
-    progress: Progress | None = None,
+    progress: BoundsListener | None = None,
 ) -> FewestErrors:
     """Bound how many rows the best half-space gets wrong, from both sides, with proofs.
 
@@ -144,7 +165,7 @@ def fewest_errors(
         Count the errors of this label against the rest.
     time_limit : float
         Seconds after which the best bounds so far are returned; Ctrl-C returns them at once, and raises nothing. A
-        single question to `certify` is not cut short. Two runs differ in nothing but what they had time for.
+        single question to `certify` is not interrupted. Two runs differ only if one has less time than the other.
     verbose : bool
         Whether to write the bounds to standard error whenever one improves.
     progress : function of (lower, upper), optional
@@ -173,7 +194,9 @@ def fewest_errors(
     rows, labels = read_data(X, y)
     question = _question(labels, fit_intercept, positive)
     signs = question.signs(labels)
-    search = Search(Points(rows, signs, question.constant), question, start + min(time_limit, _LONGEST))
+    search = FewestErrorsSearch(
+        SignedPoints(rows, signs, question.constant), question, start + min(time_limit, _LONGEST)
+    )
     if verbose:
         search.listeners.append(_Printer(start, len(rows)))
     if progress is not None:
@@ -183,7 +206,7 @@ def fewest_errors(
 
 
 def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
-    names = names_of(encode(labels)[0])
+    names = names_of(encode_labels(labels)[0])
     if positive is not None:
         if positive not in names:
             raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
@@ -198,7 +221,7 @@ def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Questio
 
 
 class _Printer:
-    """Bounds as they improve, on standard error."""
+    """Prints the bounds to standard error whenever one improves."""
 
     def __init__(self, start: float, n_rows: int) -> None:
         self.start, self.n_rows = start, n_rows
@@ -208,10 +231,10 @@ class _Printer:
         print(f"{seconds:7.1f} s  between {lower} and {upper} of {self.n_rows} rows", file=sys.stderr)
 
 
-def _result(search: Search, signs: np.ndarray) -> FewestErrors:
-    w, sides = search.settled()
-    wrong = search.distinct.rows_wrong(sides)
-    given = search.distinct.unscaled(w)
+def _result(search: FewestErrorsSearch, signs: np.ndarray) -> FewestErrors:
+    w, signs_of_points = search.final_half_space()
+    wrong = search.distinct.rows_wrong(signs_of_points)
+    given = search.distinct.unscale_weights(w)
     witnesses, shares = search.witnesses(search.proof)
     return FewestErrors(
         search.question,
@@ -227,10 +250,10 @@ def _result(search: Search, signs: np.ndarray) -> FewestErrors:
     )
 
 
-_SHOWN = 12
+_MOST_LISTED = 12
 
 
-def _listed(values: np.ndarray) -> str:
-    """The first few, and how many more there are."""
-    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-    return (", ".join(map(str, values[:_SHOWN].tolist())) or "none") + more
+def _list_rows(values: np.ndarray) -> str:
+    """The first few row numbers, and how many more there are."""
+    more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
+    return (", ".join(map(str, values[:_MOST_LISTED].tolist())) or "none") + more

@@ -1,4 +1,6 @@
-"""The best v for the two bounds that hold for any data, Freund and Schapire's and the hinge; see bounds.py.
+"""The search for the best v of the Freund-Schapire and the hinge mistake bounds.
+
+bounds.py states the theorems.
 
 problem   minimise  R |v| + |h|_2,  or the root s of  s^2 = s R |v| + |h|_1,   h_i = max(0, 1 - <v, z_i>)
 given     points z
@@ -16,25 +18,25 @@ from scipy.optimize import brentq
 
 from novikoff._compiled.loops import descent, hinge
 from novikoff.theory import exact
-from novikoff.theory.signed_points import Points
+from novikoff.theory.signed_points import SignedPoints
 
-__all__ = ["UNIT", "UP", "Account", "Descent", "FreundSchapire", "Hinge", "Problem"]
+__all__ = ["UNIT", "UP", "BestBound", "FreundSchapireBound", "HingeBound", "NewtonDescent", "ScaledPoints"]
 
 UNIT = 2.0**-52
-UP = 1.0 + 16.0 * UNIT  # beyond the rounding of a few operations
+UP = 1.0 + 16.0 * UNIT  # times this, a result of a few operations is rounded up
 _NEWTON_STEPS = 300
 _CONJUGATE_STEPS = 250
-_SHARPEST = 1e-11  # what is rounded off over less than this cannot be told from sharp
-_FURTHEST = 1e12
+_SMALLEST_WIDTH = 1e-11  # a corner smoothed over less than this cannot be told from the corner itself
+_LONGEST_STEP = 1e12
 
 
-class Problem:
-    """The points over R: none is longer than 1, so that the scale of the data is gone. In these units w = R v."""
+class ScaledPoints:
+    """The points divided by R, so that none is longer than 1 and the unit of the data does not matter. Here w = R v."""
 
-    def __init__(self, points: Points) -> None:
+    def __init__(self, points: SignedPoints) -> None:
         self.points = points
-        self.size = points.rows.n_features + 1  # as Points has it: the bias last, 0 if there is none
-        self.radius = exact.radius_above(points)
+        self.size = points.rows.n_features + 1  # as in SignedPoints: the bias last, 0 if there is none
+        self.radius = exact.radius_upper_bound(points)
         self.scale = self.radius or 1.0
         # A sum of this many terms, in any order, is off by at most this fraction of the sum of their sizes
         # (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2).
@@ -43,25 +45,26 @@ class Problem:
     def margins(self, w: np.ndarray) -> np.ndarray:
         return self.points.margins(w / self.scale)
 
-    def sum(self, alpha: np.ndarray) -> np.ndarray:
+    def combine(self, alpha: np.ndarray) -> np.ndarray:
         """sum alpha_i z_i / R."""
         rows, out = self.points.rows, np.empty(self.size)
-        hinge.combine(rows.data, rows.indices, rows.indptr, self.points.constant, alpha * self.points.signs, out)
+        hinge.weighted_sum(rows.data, rows.indices, rows.indptr, self.points.constant, alpha * self.points.signs, out)
         return out / self.scale
 
-    def curve(self, chosen: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    def hessian_product(self, chosen: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """sum over chosen rows z <z, direction> / R^2."""
-        rows, out, bends = self.points.rows, np.empty(self.size), np.zeros(len(self.points))
-        bends[chosen] = 1.0
-        descent.curve(rows.data, rows.indices, rows.indptr, self.points.constant, bends, direction / self.scale, out)
+        rows, out, indicator = self.points.rows, np.empty(self.size), np.zeros(len(self.points))
+        indicator[chosen] = 1.0
+        arrays, constant = (rows.data, rows.indices, rows.indptr), self.points.constant
+        descent.hessian_product(*arrays, constant, indicator, direction / self.scale, out)
         return out / self.scale
 
 
-class FreundSchapire:
-    """(|w| + |h|_2)^2, which is convex but has edges where h = 0; and so has every hinge.
+class FreundSchapireBound:
+    """The bound (|w| + |h|_2)^2. It is convex, but has corners where h = 0, as every hinge loss does.
 
-    What is minimised is rounded off over a width mu, which shrinks as the search goes on: here sqrt(|h|_2^2 + mu^2).
-    Its slopes alpha are feasible for the dual of the sharp function.
+    The function that is minimised is smoothed over a width mu, which is reduced during the search: sqrt(|h|_2^2 +
+    mu^2). Its slopes alpha are feasible for the dual of the function without smoothing.
     """
 
     name = "freund-schapire"
@@ -78,11 +81,11 @@ class FreundSchapire:
         return (p + loss) ** 2
 
     def lower(self, alpha: np.ndarray, total: float, length: float) -> float:
-        """What dual weights prove: their sum and |sum alpha z / R| are known."""
+        """The lower bound that dual weights prove, given their sum and |sum alpha z / R|."""
         return (total / (max(length, _length(alpha)) or 1.0)) ** 2
 
-    def force(self, p: float, h: np.ndarray) -> float:
-        """What |w| weighs against the loss."""
+    def norm_factor(self, p: float, h: np.ndarray) -> float:
+        """The factor of |w| in the function that is minimised, norm_factor * |w| + loss."""
         return 1.0
 
     def weights(self, h: np.ndarray) -> np.ndarray:
@@ -90,24 +93,24 @@ class FreundSchapire:
         return h / math.hypot(_length(h), self.mu)
 
     def curvature(self, h: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Rows whose loss bends, by how much, and by how much less along sum alpha z."""
-        bend = 1.0 / math.hypot(_length(h), self.mu)
-        return np.flatnonzero(h), bend, bend
+        """Rows whose loss has curvature, that curvature, and by how much it is less along sum alpha z."""
+        curvature = 1.0 / math.hypot(_length(h), self.mu)
+        return np.flatnonzero(h), curvature, curvature
 
-    def blur(self, h: np.ndarray) -> float:
-        """By how much the dual of what is minimised falls short of the loss."""
+    def smoothing_error(self, h: np.ndarray) -> float:
+        """By how much the dual of the smoothed function falls short of the loss."""
         return self.loss(h) - _dot(h, self.weights(h))
 
-    def sharpen(self) -> bool:
-        """False if it cannot be told from sharp."""
+    def reduce_smoothing(self) -> bool:
+        """Reduce mu; False if the smoothed function can no longer be told from the original one."""
         self.mu /= 4.0
-        return self.mu > _SHARPEST
+        return self.mu > _SMALLEST_WIDTH
 
 
-class Hinge(FreundSchapire):
-    """The bound s^2 with s^2 = s |w| + |h|_1. For fixed s this is convex in w, and less of it is a smaller s.
+class HingeBound(FreundSchapireBound):
+    """The bound s^2 with s^2 = s |w| + |h|_1. For fixed s the right side is convex in w, and reducing it reduces s.
 
-    A hinge rounded off is h^2 / (2 mu) up to mu, h - mu / 2 beyond.
+    A smoothed hinge is h^2 / (2 mu) up to mu, h - mu / 2 beyond.
     """
 
     name = "hinge"
@@ -125,7 +128,7 @@ class Hinge(FreundSchapire):
         total, length = total / largest, length / largest
         return total if length * length <= total else (total / length) ** 2
 
-    def force(self, p: float, h: np.ndarray) -> float:
+    def norm_factor(self, p: float, h: np.ndarray) -> float:
         return math.sqrt(self.value(p, self.loss(h)))
 
     def weights(self, h: np.ndarray) -> np.ndarray:
@@ -135,128 +138,136 @@ class Hinge(FreundSchapire):
         return np.flatnonzero((h > 0.0) & (h < self.mu)), 1.0 / self.mu, 0.0
 
 
-class Account:
-    """The best v so far and what it proves, the best dual weights so far and what they prove; in doubles, but true.
+class BestBound:
+    """The best v so far and the bound it proves, the best dual weights so far and what they prove.
 
-    It starts with v = 0, which proves that there are no more mistakes than rows, and alpha = 1.
+    Both are computed in doubles and rounded to the safe side. It starts with v = 0, which proves that there are no more
+    mistakes than rows, and alpha = 1.
     """
 
-    def __init__(self, theorem: FreundSchapire, problem: Problem, v: np.ndarray) -> None:
-        self.theorem, self.problem = theorem, problem
-        n = len(problem.points)
-        self.v, self.value, self.lower, self.weights = np.zeros(problem.size), float(n), 0.0, np.ones(n)
-        self.loss = theorem.loss(np.ones(n)) * (1.0 + problem.rounding)
-        self.offer(v)
-        self.offer_weights(np.ones(n))
+    def __init__(self, theorem: FreundSchapireBound, scaled: ScaledPoints, v: np.ndarray) -> None:
+        self.theorem, self.scaled = theorem, scaled
+        n = len(scaled.points)
+        self.v, self.value, self.lower, self.weights = np.zeros(scaled.size), float(n), 0.0, np.ones(n)
+        self.loss = theorem.loss(np.ones(n)) * (1.0 + scaled.rounding)
+        self.keep_better_vector(v)
+        self.keep_better_weights(np.ones(n))
 
     @property
-    def is_settled(self) -> bool:
+    def is_tight(self) -> bool:
+        """Whether no v can improve the bound by more than the tolerance."""
         return self.value - self.lower <= self.theorem.tolerance * self.value
 
-    def offer(self, v: np.ndarray) -> None:
+    def keep_better_vector(self, v: np.ndarray) -> None:
         """Keep v if its bound, rounded up, is less than what is known."""
         if not (np.isfinite(v).all() and v.any()):
             return
-        problem = self.problem
-        p = problem.radius * math.hypot(*v) * UP
+        scaled = self.scaled
+        p = scaled.radius * math.hypot(*v) * UP
         # The products of a score and their sum are off by (size + 1) u sum |v_j z_j| at most, which is at most
-        # (size + 1) u p (Cauchy and Schwarz). Underflow is far below this where h is small, for then p >= 1 / 2, and
+        # (size + 1) u p (Cauchy-Schwarz). Underflow is far below this where h is small, for then p >= 1 / 2, and
         # far below the rounding of h where h is not.
-        slack = (problem.size + 4) * UNIT * p
-        h = np.maximum(0.0, 1.0 + slack - problem.points.margins(v))
-        loss = self.theorem.loss(h) * (1.0 + problem.rounding)
+        slack = (scaled.size + 4) * UNIT * p
+        h = np.maximum(0.0, 1.0 + slack - scaled.points.margins(v))
+        loss = self.theorem.loss(h) * (1.0 + scaled.rounding)
         value = self.theorem.value(p, loss) * UP
         if value < self.value:
             self.v, self.value, self.loss = v, value, loss
 
-    def offer_weights(self, alpha: np.ndarray) -> None:
+    def keep_better_weights(self, alpha: np.ndarray) -> None:
         """Keep what dual weights prove, rounded down, if it is more than what is known."""
-        rounding = self.problem.rounding
+        rounding = self.scaled.rounding
         total = float(alpha.sum())
         # Each coordinate of sum alpha z is off by n u sum alpha_i |z_ij| at most, together n u R sum alpha.
-        length = _length(self.problem.sum(alpha)) * (1.0 + rounding) + rounding * total
+        length = _length(self.scaled.combine(alpha)) * (1.0 + rounding) + rounding * total
         lower = float(self.theorem.lower(alpha, total, length)) * (1.0 - 4.0 * rounding)
         if lower > self.lower:
             self.lower, self.weights = lower, alpha
 
 
-class Descent:
-    """Newton's method on force * |w| + loss, from v or along the sum of all points.
+class NewtonDescent:
+    """Newton's method on norm_factor * |w| + loss, started at v, or along the sum of all points if v is 0.
 
-    Its matrix is never formed: conjugate gradients ask for products with it, each a pass over the rows that bend.
+    The Hessian is never formed: conjugate gradients need only products with it, each one pass over the rows whose loss
+    has curvature.
     """
 
-    def __init__(self, theorem: FreundSchapire, problem: Problem, v: np.ndarray) -> None:
-        self.theorem, self.problem = theorem, problem
+    def __init__(self, theorem: FreundSchapireBound, scaled: ScaledPoints, v: np.ndarray) -> None:
+        self.theorem, self.scaled = theorem, scaled
         if v.any():
-            self.w, self.margins = v * problem.scale, problem.points.margins(v)
+            self.w, self.margins = v * scaled.scale, scaled.points.margins(v)
         else:
-            self.w, self.margins = np.zeros(problem.size), np.zeros(len(problem.points))
-            self._search_along(problem.sum(np.ones(len(problem.points))))
+            self.w, self.margins = np.zeros(scaled.size), np.zeros(len(scaled.points))
+            self._search_along(scaled.combine(np.ones(len(scaled.points))))
 
-    def improve(self, account: Account) -> None:
-        """Offer the account the best v and alpha that can be found."""
-        theorem, best, weights = self.theorem, 0.0, np.zeros(len(self.margins))
+    def improve(self, best: BestBound) -> None:
+        """Search, and pass the best v and alpha that were found to `best`."""
+        theorem, best_lower, weights = self.theorem, 0.0, np.zeros(len(self.margins))
         for _ in range(_NEWTON_STEPS):
             h, p = self._hinges(self.margins), _length(self.w)
             if not p:
                 break
             alpha = theorem.weights(h)
-            pull = self.problem.sum(alpha)
-            lower = theorem.lower(alpha, float(alpha.sum()), _length(pull))
-            if lower > best:
-                best, weights = lower, alpha
+            combination = self.scaled.combine(alpha)
+            lower = theorem.lower(alpha, float(alpha.sum()), _length(combination))
+            if lower > best_lower:
+                best_lower, weights = lower, alpha
             value = theorem.value(p, theorem.loss(h))
-            if value - best <= 0.5 * theorem.tolerance * value:
+            if value - best_lower <= 0.5 * theorem.tolerance * value:
                 break
-            gradient = theorem.force(p, h) * self.w / p - pull
-            if _length(gradient) * p <= 0.3 * theorem.blur(h) and theorem.sharpen():
+            gradient = theorem.norm_factor(p, h) * self.w / p - combination
+            if _length(gradient) * p <= 0.3 * theorem.smoothing_error(h) and theorem.reduce_smoothing():
                 continue
-            if not (self._step(h, p, pull, gradient) or theorem.sharpen()):
+            if not (self._step(h, p, combination, gradient) or theorem.reduce_smoothing()):
                 break
-        account.offer(self.w / self.problem.scale)
-        account.offer_weights(weights)
+        best.keep_better_vector(self.w / self.scaled.scale)
+        best.keep_better_weights(weights)
 
     def _hinges(self, margins: np.ndarray) -> np.ndarray:
         return np.maximum(0.0, 1.0 - margins)
 
-    def _step(self, h: np.ndarray, p: float, pull: np.ndarray, gradient: np.ndarray) -> bool:
-        """Take a Newton step; False if it leads nowhere."""
-        force, axis = self.theorem.force(p, h), self.w / p
-        chosen, bend, dent = self.theorem.curvature(h)
+    def _step(self, h: np.ndarray, p: float, combination: np.ndarray, gradient: np.ndarray) -> bool:
+        """Take a Newton step; False if it does not reduce the function."""
+        norm_factor, axis = self.theorem.norm_factor(p, h), self.w / p
+        chosen, curvature, reduction = self.theorem.curvature(h)
 
         def product(d: np.ndarray) -> np.ndarray:
-            """The Hessian of force * |w| + loss, times d; along w it may be flat, so a little is added."""
-            along = force / p * (d * (1.0 + 1e-9) - axis * _dot(axis, d)) - dent * _dot(pull, d) * pull
-            return along + bend * self.problem.curve(chosen, d)
+            """The Hessian of norm_factor * |w| + loss, times d; along w it may be 0, so a little is added."""
+            along = (
+                norm_factor / p * (d * (1.0 + 1e-9) - axis * _dot(axis, d))
+                - reduction * _dot(combination, d) * combination
+            )
+            return along + curvature * self.scaled.hessian_product(chosen, d)
 
-        accuracy = min(0.1, _length(gradient) / force)
+        accuracy = min(0.1, _length(gradient) / norm_factor)
         direction = _conjugate_gradients(product, -gradient, accuracy)
         return self._search_along(direction * min(1.0, p / _length(direction)))
 
     def _search_along(self, direction: np.ndarray) -> bool:
-        """Go to the lowest point along a direction; False if it does not lead down."""
-        ahead = self.problem.margins(direction)
-        force = self.theorem.force(_length(self.w), self._hinges(self.margins))
-        squared, along, ahead_squared = _dot(self.w, self.w), _dot(self.w, direction), _dot(direction, direction)
+        """Go to the minimum along a direction; False if the function does not decrease along it."""
+        margin_slopes = self.scaled.margins(direction)
+        norm_factor = self.theorem.norm_factor(_length(self.w), self._hinges(self.margins))
+        squared, along, direction_squared = _dot(self.w, self.w), _dot(self.w, direction), _dot(direction, direction)
 
         def slope(t: float) -> float:
-            length = math.sqrt(max(0.0, squared + t * (2.0 * along + t * ahead_squared))) or 1.0
-            climb = force * (along + t * ahead_squared) / length
-            return climb - hinge.fall(self.margins, ahead, t, self.theorem.mu, self.theorem.squared)
+            length = math.sqrt(max(0.0, squared + t * (2.0 * along + t * direction_squared))) or 1.0
+            slope_of_norm = norm_factor * (along + t * direction_squared) / length
+            return slope_of_norm - hinge.rate_of_decrease(
+                self.margins, margin_slopes, t, self.theorem.mu, self.theorem.squared
+            )
 
         if slope(0.0) >= 0.0:
             return False
         far = 1.0
-        while slope(far) < 0.0 and far < _FURTHEST:
+        while slope(far) < 0.0 and far < _LONGEST_STEP:
             far *= 2.0
-        step = brentq(slope, 0.0, far, rtol=1e-6) if far < _FURTHEST else far
-        self.w, self.margins = self.w + step * direction, self.margins + step * ahead
+        step = brentq(slope, 0.0, far, rtol=1e-6) if far < _LONGEST_STEP else far
+        self.w, self.margins = self.w + step * direction, self.margins + step * margin_slopes
         return True
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
-    """<a, b>. BLAS would start threads for long vectors, and wait for them far longer than it works if others do."""
+    """<a, b>. BLAS would start threads for long vectors, and on a busy machine wait longer than it computes."""
     return float(np.einsum("i,i->", a, b))
 
 
@@ -265,15 +276,15 @@ def _length(a: np.ndarray) -> float:
 
 
 def _conjugate_gradients(product: Callable[[np.ndarray], np.ndarray], right: np.ndarray, accuracy: float) -> np.ndarray:
-    """x with product(x) = right, up to accuracy * |right| (Hestenes & Stiefel 1952); right itself if all is flat."""
+    """x with product(x) = right, up to accuracy * |right| (Hestenes & Stiefel 1952); right if there is no curvature."""
     x, residual, squared = np.zeros_like(right), right, _dot(right, right)
     direction, goal = residual, accuracy * accuracy * squared
     for _ in range(_CONJUGATE_STEPS):
-        bent = product(direction)
-        curvature = _dot(direction, bent)
+        product_with_direction = product(direction)
+        curvature = _dot(direction, product_with_direction)
         if not curvature > 0.0:
             break
-        x, residual = x + squared / curvature * direction, residual - squared / curvature * bent
+        x, residual = x + squared / curvature * direction, residual - squared / curvature * product_with_direction
         before, squared = squared, _dot(residual, residual)
         if squared <= goal:
             break

@@ -1,4 +1,4 @@
-"""A second opinion on separability: the textbook's linear program, by SciPy's HiGHS.
+"""A second opinion on separability: the linear program of textbooks, by SciPy's HiGHS.
 
     maximise t    subject to    <w, z> >= t for every point,  |w_j| <= 1
 
@@ -12,13 +12,13 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from novikoff.theory.hull import Corral
-from novikoff.theory.signed_points import Points
+from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["search"]
 
 
-def search(points: Points, tol: float) -> Corral:
-    """A corral by linear programming; `tol` is the solver's own business."""
+def search(points: SignedPoints, tol: float) -> Corral:
+    """Find a corral by linear programming; `tol` is ignored, the solver has its own tolerance."""
     z = points.take(np.arange(len(points)))
     stack = sp.hstack if sp.issparse(z) else np.hstack
     d = z.shape[1]
@@ -29,12 +29,12 @@ def search(points: Points, tol: float) -> Corral:
         bounds=[(-1.0, 1.0)] * d + [(None, None)],
         method="highs",
     )
-    if answer.x is None:  # HiGHS gave up: exact arithmetic starts from nothing
-        return Corral.nowhere(points)
+    if answer.x is None:  # HiGHS failed: exact arithmetic starts without a corral
+        return Corral.empty(points)
     weights = np.maximum(-answer.ineqlin.marginals, 0.0)
     rows = np.flatnonzero(weights)
     if not len(rows):
-        return Corral.nowhere(points)
+        return Corral.empty(points)
     best = answer.x[:-1]
     length = float(np.linalg.norm(best))
     lower = float(points.margins(best).min()) / length if length else 0.0

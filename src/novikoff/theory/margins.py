@@ -1,4 +1,4 @@
-"""Geometric margins: how far rows are from a hyperplane, on their own side of it."""
+"""margin and margins: the distances of rows from a hyperplane, with exact signs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.inputs.labels import Labels, encode
-from novikoff.theory.exact import products, vector
+from novikoff.inputs.labels import Labels, encode_labels
+from novikoff.theory.exact import iterate_products, to_rational_vector
 from novikoff.theory.separability import names_of, read_data
-from novikoff.theory.signed_points import Points
+from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["margin", "margins"]
 
@@ -23,8 +23,8 @@ def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.nda
     """y <w, x> / |w| for every row: its distance from the hyperplane, negative on the wrong side.
 
     The sign of each is exact: positive, negative or 0 as y <w, x> is of these numbers as doubles, without rounding.
-    Rows so near the hyperplane that rounding could decide are computed again in rational arithmetic. The distances
-    themselves are rounded; one that is too small for a double is plus or minus the smallest there is.
+    Rows so near the hyperplane that rounding could change the sign are computed again in rational arithmetic. The
+    distances themselves are rounded; one that is too small for a double is plus or minus the smallest there is.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.nda
         )
     if not np.isfinite(weights).all() or not weights.any():
         raise DataError("A hyperplane needs finite weights that are not all zero.")
-    return _signed_exactly(Points(rows, _signs(labels), 0.0 if intercept is None else 1.0), weights)
+    return _margins_with_exact_signs(SignedPoints(rows, _signs(labels), 0.0 if intercept is None else 1.0), weights)
 
 
 def margin(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> float:
@@ -62,23 +62,27 @@ def margin(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> float:
     return float(margins(w, X, y, intercept=intercept).min())
 
 
-def _signed_exactly(points: Points, weights: np.ndarray) -> np.ndarray:
+def _margins_with_exact_signs(points: SignedPoints, weights: np.ndarray) -> np.ndarray:
     """<w, z> / |w| for all points, each with the sign that it has in exact arithmetic."""
     exponent = math.frexp(np.abs(weights).max())[1]
-    w = np.ldexp(weights, -exponent)  # so that squares neither overflow nor vanish; a power of two rounds nothing else
+    w = np.ldexp(
+        weights, -exponent
+    )  # so that squares neither overflow nor underflow; scaling by a power of two rounds nothing else
     length = float(np.linalg.norm(w))
     found = points.margins(w)
     doubtful = np.flatnonzero(np.abs(found) <= points.rounding(w))
     found /= length
     scale = Fraction(2) ** exponent
-    for row, product in zip(doubtful.tolist(), products(points, doubtful, vector(weights)), strict=True):
+    for row, product in zip(
+        doubtful.tolist(), iterate_products(points, doubtful, to_rational_vector(weights)), strict=True
+    ):
         distance = float(Fraction(int(product.p), int(product.q)) / scale) / length
         found[row] = distance or math.copysign(_TINY, product.p) if product else 0.0
     return found
 
 
 def _signs(labels: np.ndarray) -> np.ndarray:
-    classes, codes = encode(labels)
+    classes, codes = encode_labels(labels)
     names = names_of(classes)
     if len(classes) > 2:
         raise DataError(

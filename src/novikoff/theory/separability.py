@@ -1,8 +1,8 @@
-"""certify: is it linearly separable, by how much, and which rows say no?
+"""certify: decide whether data are separable, and prove it.
 
 Rows x with signs y are separable iff 0 is not in the convex hull of the points z = y * (x, constant); the margin is the
 distance of that hull from 0, and the best separator points along its nearest point. How that is decided and proved is
-in decision.py; with a kernel, rows are those of its matrix, and feature_space.py says why that is enough.
+in decision.py; with a kernel, rows are known by their kernel values, and feature_space.py says why that is enough.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from novikoff.errors import DataError
-from novikoff.inputs.labels import Labels, encode
+from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.inputs.rows import Rows
-from novikoff.kernel_methods.kernels import Potential, resolve
+from novikoff.kernel_methods.kernels import Kernel, resolve
 from novikoff.kernel_methods.matrices import are_objects
 from novikoff.theory.certificates import Certificate, Question, Verdicts
 from novikoff.theory.decision import METHODS, certify_signs
-from novikoff.theory.exact_inputs import require_doubles
+from novikoff.theory.exact_inputs import explain_overflow, require_doubles
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
 
-__all__ = ["certify", "certify_signs", "names_of", "read_data"]
+__all__ = ["certify", "certify_classes", "certify_signs", "names_of", "read_data"]
 
 
 def certify(
@@ -47,14 +47,14 @@ def certify(
     however large or small, up to rows of length 1e145 (longer ones are refused), and `verify` checks its proof by other
     means. With a kernel, w and x are those of its feature space. The answer is exact for "linear", "poly" and matrices
     of integers. For "rbf", "laplacian" and "hamming" it is true of the kernel; other matrices, and the values of a
-    function of one's own, are taken as given. Where rounding could decide it, a CertificateError says so.
+    user's own function, are taken as given. Where rounding could change it, a CertificateError says so.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, d)
         As doubles; float32, float64 and CSR are not copied. Integers that no double is equal to, which there are above
         2^53, are refused. Entries of a sparse matrix that are in the same cell are added in the order in which they are
-        stored. With a kernel of one's own also a list of objects.
+        stored. With a user's own kernel also a list of objects.
     y : array of shape (n,)
         Labels. The larger of two is the positive one. More than two give `Verdicts`: every class against the rest,
         and every pair.
@@ -67,8 +67,8 @@ def certify(
         opinion.
     tol : float
         How far apart margin_lower and margin_upper may be, as a fraction, but for their rounding to doubles. Doubles
-        usually leave 1e-12; what they leave beyond `tol` is made up for in exact arithmetic. Not so with more than 200
-        support rows, or a kernel whose values are rounded: then the two margins say what is proved.
+        usually leave 1e-12; what they leave beyond `tol` is closed in exact arithmetic. Not so with more than 200
+        support rows, or a kernel whose values are rounded: then the two margins state what is proved.
     kernel, degree, gamma, coef0
         As in `KernelPerceptron`: a name, or a function of two blocks of rows, of two rows or of two objects. The matrix
         of all rows is made, n^2 numbers.
@@ -105,13 +105,13 @@ def certify(
     if fit_intercept is None:
         fit_intercept = kernel is None
     ask, labels = (
-        _asker(X, y, method, tol)
+        _prepare_questions(X, y, method, tol)
         if kernel is None
-        else _asker_with_kernel(
+        else _prepare_kernel_questions(
             X, y, method, tol, kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept
         )
     )
-    names = names_of(encode(labels)[0])
+    names = names_of(encode_labels(labels)[0])
     if positive is not None:
         if positive not in names:
             raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
@@ -119,30 +119,38 @@ def certify(
     if len(names) <= 2:
         negative, positive = Labels(names).of_code
         return ask(Question(positive, negative, fit_intercept))
+    return certify_classes(ask, names, fit_intercept)
+
+
+_AnswerQuestion = Callable[[Question], Certificate]
+
+
+def certify_classes(ask: _AnswerQuestion, names: list[Any], fit_intercept: bool) -> Verdicts:
+    """Ask about each class against the rest, then about each pair of classes."""
     return Verdicts(
         {name: ask(Question(name, None, fit_intercept, one_against_rest=True)) for name in names},
         {(one, other): ask(Question(other, one, fit_intercept)) for one, other in combinations(names, 2)},
     )
 
 
-_Asker = Callable[[Question], Certificate]
-
-
-def _asker(X: Any, y: Any, method: str, tol: float) -> tuple[_Asker, np.ndarray]:
-    """What answers questions about these rows, and their labels."""
+def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_AnswerQuestion, np.ndarray]:
+    """A function that answers questions about these rows, and their labels."""
     rows, labels = read_data(X, y)
     return lambda question: certify_signs(rows, question.signs(labels), question, method, tol), labels
 
 
-def _asker_with_kernel(X: Any, y: Any, method: str, tol: float, **given: Any) -> tuple[_Asker, np.ndarray]:
-    """The same in feature space."""
+def _prepare_kernel_questions(
+    X: Any, y: Any, method: str, tol: float, **given: Any
+) -> tuple[_AnswerQuestion, np.ndarray]:
+    """A function that answers questions about these rows in feature space, and their labels."""
     as_given = X
     X = X if are_objects(X) or hasattr(X, "shape") else np.asarray(X)
     n_features = 0 if are_objects(X) else X.shape[1] if len(X.shape) == 2 else 0
     labels = _read_labels(y, len(X) if are_objects(X) else X.shape[0])
     function = resolve(**given, n_features=n_features)
-    values = KernelValues(X, function)
-    if isinstance(function, Potential) and function.name != "precomputed":
+    with explain_overflow(as_given):
+        values = KernelValues(X, function)
+    if isinstance(function, Kernel) or not are_objects(X):
         require_doubles(as_given)
 
     def ask(question: Question) -> Certificate:
@@ -153,13 +161,14 @@ def _asker_with_kernel(X: Any, y: Any, method: str, tol: float, **given: Any) ->
 
 
 def names_of(classes: np.ndarray) -> list[Any]:
-    """Classes as Python's own values; dates stay as they are, of which Python would make numbers."""
+    """Convert classes to plain Python values; dates are left alone, because `tolist` would make integers of them."""
     return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
 
 
 def read_data(X: Any, y: Any) -> tuple[Rows, np.ndarray]:
-    """Rows that are numbers, and as many labels."""
-    rows = Rows.of(X, getattr(X, "columns", None))
+    """Read rows of numbers and one label for each, or raise a DataError."""
+    with explain_overflow(X):
+        rows = Rows.of(X, getattr(X, "columns", None))
     labels = _read_labels(y, len(rows))
     rows.require_numbers()
     require_doubles(X)
@@ -179,7 +188,7 @@ def _read_labels(y: Any, n_rows: int) -> np.ndarray:
 
 
 def _require_labels(labels: np.ndarray) -> None:
-    """Numbers, text, truth values or dates, none of them missing."""
+    """Require labels that are numbers, strings, booleans or dates, none of them missing."""
     if labels.dtype.kind in "cV":
         raise DataError(f"Labels of dtype {labels.dtype} cannot be sorted; use strings or real numbers.")
     if labels.dtype.kind == "O":

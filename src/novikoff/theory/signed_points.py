@@ -1,4 +1,7 @@
-"""The points z = y * (x, constant) of which all of separability speaks: w separates iff <w, z> > 0 for every z."""
+"""SignedPoints: the points z = y * (x, constant) behind all questions of separability.
+
+A vector w separates the rows if and only if <w, z> > 0 for every point z.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from novikoff._compiled.loops import row_hashing
-from novikoff._compiled.loops.rows import SMALLEST
+from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.weights import Weights, linear_scores
 
-__all__ = ["Points", "as_doubles", "unit"]
+__all__ = ["SignedPoints", "normalize", "scale_to_doubles"]
 
-_SHORT = 1024  # a few of these are faster as dense rows
+_SHORT = 1024  # columns: up to here, a few sparse rows are handled faster as dense ones
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """Rows that have been measured, their signs -1 or +1, and the constant coordinate (1, or 0 for none).
+class SignedPoints:
+    """Rows whose norms are known, their signs -1 or +1, and the constant coordinate (1, or 0 for none).
 
     Vectors of weights carry the bias as their last entry, so that they have as many entries as z.
     """
@@ -48,34 +51,36 @@ class Points:
         return scores
 
     def rounding(self, w: np.ndarray) -> np.ndarray:
-        """How far `margins` may be off: n u sum |w_j z_j| for n products, and Cauchy and Schwarz bound the sum.
+        """How far `margins` may be off: n u sum |w_j z_j| for n products; Cauchy-Schwarz bounds the sum.
 
-        Squared lengths below SMALLEST may have lost everything.
+        Squared lengths below SMALLEST_SQUARED_NORM may have lost all their digits.
         """
-        lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST))
+        lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST_SQUARED_NORM))
         return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
 
     def hashes(self, *, up_to_sign: bool) -> tuple[np.ndarray, np.ndarray]:
-        """For each row of X a number that identical rows share, or rows x and -x; and the sign of its first entry."""
+        """A hash of each row of X, equal for identical rows (or also for x and -x); and the sign of its first entry."""
         hashes, leads = np.empty(len(self), np.uint64), np.empty(len(self))
-        row_hashing.row_hashes(self.rows.data, self.rows.indices, self.rows.indptr, up_to_sign, hashes, leads)
+        row_hashing.hash_rows(self.rows.data, self.rows.indices, self.rows.indptr, up_to_sign, hashes, leads)
         return hashes, leads
 
-    def margin_below(self, w: np.ndarray) -> float:
-        """What no <w, z> / |w| falls below, as far as doubles can tell. Rounding is counted four times, so that whoever
-        computes it again, in another order, finds the same."""
+    def margin_lower_bound(self, w: np.ndarray) -> float:
+        """A lower bound on all <w, z> / |w|, as far as doubles can tell.
+
+        Rounding is counted four times, so that a checker that adds in another order arrives at the same verdict.
+        """
         length = float(np.linalg.norm(w)) * (1.0 + (self.dimension + 4) * 2.0**-52)
         return float((self.margins(w) - 4.0 * self.rounding(w)).min()) / length * (1.0 - 2.0**-50)
 
-    def length_above(self, at: np.ndarray, weights: np.ndarray) -> float:
-        """What |sum weights * z| / sum weights does not exceed, weights > 0, as far as doubles can tell."""
+    def length_upper_bound(self, at: np.ndarray, weights: np.ndarray) -> float:
+        """An upper bound on |sum weights * z| / sum weights, weights > 0, as far as doubles can tell."""
         rounding = (len(at) + self.dimension + 8) * 2.0**-52
-        longest = math.sqrt(float(self.squared_lengths[at].max()) + SMALLEST)
+        longest = math.sqrt(float(self.squared_lengths[at].max()) + SMALLEST_SQUARED_NORM)
         length = float(np.linalg.norm(self.take(at).T @ weights)) / float(weights.sum())
         return (length + 2.0 * rounding * longest) * (1.0 + 4.0 * rounding)
 
     def take(self, at: np.ndarray) -> Any:
-        """Some of the points, in double precision, the constant coordinate last; sparse only if they are long."""
+        """Some of the points as doubles, the constant coordinate last; sparse only if they have many columns."""
         x: Any = self.rows.take(at)
         y = self.signs[at].astype(float)
         last = (y * self.constant)[:, None]
@@ -84,20 +89,20 @@ class Points:
         return np.hstack([y[:, None] * (x.toarray() if sp.issparse(x) else x), last])
 
     def take_used(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same as a dense array of the columns that are not all zero, and their numbers."""
+        """Some of the points as a dense array of the columns that are not all zero, and the indices of the columns."""
         z = self.take(at)
         columns = np.unique(z.indices) if sp.issparse(z) else np.flatnonzero(z.any(axis=0))
         z = z[:, columns]
         return (z.toarray() if sp.issparse(z) else z), columns
 
 
-def as_doubles(w: np.ndarray) -> np.ndarray:
-    """Weights that may be Fractions, scaled so that the largest is 1 or -1: as they are, doubles may not hold them."""
+def scale_to_doubles(w: np.ndarray) -> np.ndarray:
+    """Scale weights, which may be Fractions, so that the largest is 1 or -1: unscaled they may not fit into doubles."""
     largest = np.abs(w).max(initial=0) if w.dtype != object else max(abs(v) for v in w)
     return np.array(w / largest, float) if largest else np.zeros(len(w))
 
 
-def unit(w: np.ndarray) -> np.ndarray:
-    """w scaled to length 1, in two steps: the squares of very small or large entries would be 0 or inf."""
+def normalize(w: np.ndarray) -> np.ndarray:
+    """Scale w to length 1, in two steps: the squares of very small or large entries would be 0 or inf."""
     w = w / np.abs(w).max()
     return w / np.linalg.norm(w)

@@ -1,4 +1,4 @@
-"""Names are told apart by their bytes, whoever chooses them, and models of before go on as they were."""
+"""Names are compared byte by byte, also crafted ones; vocabularies of old model files keep working."""
 
 import copy
 import json
@@ -15,18 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import novikoff as nk
-from novikoff._compiled.loops import names as kernels
+from novikoff._compiled.loops import names as loops
 from novikoff.data.encoding import Features
-from novikoff.data.encoding.names import Names
+from novikoff.data.encoding.names import NameBatch
 from novikoff.data.encoding.vocabulary import Vocabulary
-from novikoff.data.formats import TableBlock, Texts, Words, open_stream
+from novikoff.data.formats import CategoricalColumn, TableBlock, TextColumn, open_stream
 from novikoff.data.formats.hash_key import KEY, Key
 from novikoff.data.formats.sources import Source
 from novikoff.model_files import Section
-from tests.reference.names import hash_of, hash_of_run, mixed, neighbours, twins, unmixed
+from tests.reference.names import hash_of, hash_of_ngram, mix, names_with_equal_hashes, names_with_equal_low_bits, unmix
 
 DATA = Path(__file__).parent / "files"
-INNOCENT, CRAFTED = "innocent_feature", "lrutojqjX/46jc08"  # the same under the hash of before
+INNOCENT, CRAFTED = "innocent_feature", "lrutojqjX/46jc08"  # equal under the hash of old model files
 
 text = st.text(st.characters(codec="utf-8"), max_size=24)
 sizes = st.sampled_from([0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 99, 100, 101, 132, 133, 134, 200, 1000])
@@ -38,33 +38,34 @@ def learned(text, **options):
     return nk.learn(open_stream(Source("t.rows", lambda n: next(chunks)), **options))
 
 
-def raw_names(words, head=b""):
-    """Names of any bytes, all under one head."""
+def raw_names(words, prefix=b""):
+    """Names of any bytes, all with one prefix."""
     ends = np.cumsum([0, *map(len, words)]).astype(np.int32)
-    memory, heads = (np.frombuffer(bytearray(b"".join(part)), np.uint8) for part in (words, [head]))
+    memory, prefixes = (np.frombuffer(bytearray(b"".join(part)), np.uint8) for part in (words, [prefix]))
     spans = np.column_stack([ends[:-1], ends[1:]])
-    return Names.at(memory, spans, heads, np.zeros(len(words), np.int32), np.array([[0, len(head)]], np.int32))
+    prefix_spans = np.array([[0, len(prefix)]], np.int32)
+    return NameBatch.from_spans(memory, spans, prefixes, np.zeros(len(words), np.int32), prefix_spans)
 
 
 def displacements(vocabulary, names):
-    """How far from its first slot each name is that has taken a place."""
+    """How many slots each name is away from its home slot."""
     table = vocabulary._names
-    found, heads, which = (np.empty(table.count, np.int64) for _ in range(3))
-    kernels.read_sizes(table._slots, table._records, found, heads, which)
-    places = vocabulary.places(names, learn=False)
-    first = names.hashes & np.uint64(len(table._slots) - 1)
-    return (which[places] - first.astype(np.int64)) % len(table._slots)
+    sizes, prefix_of, slot_of = (np.empty(table.count, np.int64) for _ in range(3))
+    loops.read_sizes(table._slots, table._records, sizes, prefix_of, slot_of)
+    indices = vocabulary.find_indices(names, learn=False)
+    home = (names.hashes ^ names.hashes >> np.uint64(32)) & np.uint64(len(table._slots) - 1)
+    return (slot_of[indices] - home.astype(np.int64)) % len(table._slots)
 
 
 # -- exactness
 
 
-def test_the_hash_of_before_had_twins():
+def test_different_names_may_have_equal_hashes_in_old_models():
     assert hash_of(INNOCENT.encode()) == hash_of(CRAFTED.encode())
-    assert all(unmixed(mixed(0, word)) == word for word in (0, 1, 2**63, 12345678901234567))
+    assert all(unmix(mix(0, word)) == word for word in (0, 1, 2**63, 12345678901234567))
 
 
-def test_crafted_names_are_not_the_same_feature():
+def test_crafted_names_are_different_features():
     model = learned(f"1 | {INNOCENT}\n-1 | {CRAFTED}\n1 |abcdefgh x\n-1 | abcdefghx\n".encode(), format="vw")
     assert model.names == [INNOCENT, CRAFTED, "abcdefgh^x", "abcdefghx"]
     model = learned(json.dumps({"y": "a", INNOCENT: 1}).encode() + b"\n" + json.dumps({"y": "b", CRAFTED: 1}).encode())
@@ -87,54 +88,55 @@ def test_names_that_differ_by_zero_bytes_are_different():
 
 
 @given(st.lists(st.tuples(text | long_text, text | long_text), max_size=40), st.lists(st.integers(0, 40), max_size=3))
-def test_every_pair_of_head_and_name_has_its_place(pairs, cuts):
-    """The same as a dict of Python's, wherever blocks end, and after the way through a file."""
-    vocabulary, found, places = Vocabulary(), [], {}
+def test_every_pair_of_prefix_and_name_has_an_index(pairs, cuts):
+    """A vocabulary equals a Python dict, wherever blocks end, and after it was written and read."""
+    vocabulary, found, index_of = Vocabulary(), [], {}
     edges = [0, *sorted(cut % (len(pairs) + 1) for cut in cuts), len(pairs)]
     for start, stop in pairwise(edges):
-        part = Names.joined([(head, [name]) for head, name in pairs[start:stop]])
-        found += vocabulary.places(part, learn=True).tolist()
-    expected = [places.setdefault(pair, len(places)) for pair in pairs]
+        part = NameBatch.with_prefixes([(prefix, [name]) for prefix, name in pairs[start:stop]])
+        found += vocabulary.find_indices(part, learn=True).tolist()
+    expected = [index_of.setdefault(pair, len(index_of)) for pair in pairs]
     assert found == expected
-    section = Section("").open("vocabulary")
-    vocabulary.put(section)
-    again = Vocabulary.take(section)
-    every = Names.joined([(head, [name]) for head, name in pairs])
+    section = Section("").add_part("vocabulary")
+    vocabulary.write_to(section)
+    again = Vocabulary.read_from(section)
+    every = NameBatch.with_prefixes([(prefix, [name]) for prefix, name in pairs])
     for other in (again, pickle.loads(pickle.dumps(vocabulary)), copy.deepcopy(vocabulary)):
-        assert other.places(every, learn=False).tolist() == expected
+        assert other.find_indices(every, learn=False).tolist() == expected
         assert other.names == vocabulary.names
-        assert other.places(Names.under("another", ["one"]), learn=True).tolist() == [len(places)]
+        assert other.find_indices(NameBatch.with_prefix("another", ["one"]), learn=True).tolist() == [len(index_of)]
 
 
-def test_long_names_take_little_memory_and_stay_different():
+def test_long_names_are_shortened_and_stay_different():
     names = ["x" * 10_000 + str(k) for k in range(300)]
     vocabulary = Vocabulary()
-    assert vocabulary.places(Names.under("y" * 5000, names), learn=True).tolist() == list(range(300))
-    assert vocabulary.places(Names.under("y" * 5000, names[::-1]), learn=False).tolist() == list(range(299, -1, -1))
-    assert vocabulary.places(Names.under("y" * 4999, names), learn=False).tolist() == [-1] * 300
-    assert vocabulary._names._records.nbytes + vocabulary._heads._records.nbytes < 300 * 400
+    assert vocabulary.find_indices(NameBatch.with_prefix("y" * 5000, names), learn=True).tolist() == list(range(300))
+    backwards = NameBatch.with_prefix("y" * 5000, names[::-1])
+    assert vocabulary.find_indices(backwards, learn=False).tolist() == list(range(299, -1, -1))
+    other = NameBatch.with_prefix("y" * 4999, names)
+    assert vocabulary.find_indices(other, learn=False).tolist() == [-1] * 300
+    assert vocabulary._names._records.nbytes + vocabulary._prefixes._records.nbytes < 300 * 400
     assert set(vocabulary.names) == {"y" * 100}
-    cut = bytes(Names.under("", names[:1]).shortened().memory[-133:])
-    assert vocabulary.places(raw_names([cut]), learn=False).tolist() == [-1]
+    cut = bytes(NameBatch.with_prefix("", names[:1]).shorten().memory[-133:])
+    assert vocabulary.find_indices(raw_names([cut]), learn=False).tolist() == [-1]
 
 
-def test_names_with_one_hash_are_told_apart():
-    """Under a hash that is the same for all, names are found all the same."""
+def test_names_with_equal_hashes_are_compared():
     rng = random.Random(0)
     names = ["".join(rng.choices("ab", k=rng.choice([1, 3, 8, 9, 16, 17, 40]))) for _ in range(400)]
-    parts = Names.joined([(rng.choice(["", "u", "user"]), [name]) for name in names])
-    pairs = [(parts.head_spans[head].tolist(), name) for head, name in zip(parts.head_of, names, strict=True)]
-    heads = parts.heads.tobytes()
-    pairs = [(heads[begin:end], name) for (begin, end), name in pairs]
-    vocabulary, places = Vocabulary(), {}
-    vocabulary._names._slots = np.zeros((1 << 11, 2), np.uint64)  # so that no name is hashed again
+    parts = NameBatch.with_prefixes([(rng.choice(["", "u", "user"]), [name]) for name in names])
+    pairs = [(parts.prefix_spans[prefix].tolist(), name) for prefix, name in zip(parts.prefix_of, names, strict=True)]
+    prefixes = parts.prefixes.tobytes()
+    pairs = [(prefixes[begin:end], name) for (begin, end), name in pairs]
+    vocabulary, index_of = Vocabulary(), {}
+    vocabulary._names._slots = np.zeros((1 << 11, 2), np.uint64)  # large enough, so that no name is hashed again
     parts.hashes[:] = 7
-    expected = [places.setdefault(pair, len(places)) for pair in pairs]
-    assert vocabulary.places(parts, learn=True).tolist() == expected
-    assert vocabulary.places(parts, learn=False).tolist() == expected
+    expected = [index_of.setdefault(pair, len(index_of)) for pair in pairs]
+    assert vocabulary.find_indices(parts, learn=True).tolist() == expected
+    assert vocabulary.find_indices(parts, learn=False).tolist() == expected
 
 
-def test_columns_with_one_name_are_different_features():
+def test_columns_named_like_features_of_others_are_different_features():
     block = TableBlock(
         "t.csv",
         np.arange(2),
@@ -142,7 +144,7 @@ def test_columns_with_one_name_are_different_features():
         {
             "age": np.array([1.0, np.nan]),
             "age is missing": np.array([5.0, 6.0]),
-            "sky": Words.of(["x", "y"]),
+            "sky": CategoricalColumn.from_cells(["x", "y"]),
             "sky=x": np.array([3.0, 4.0]),
         },
     )
@@ -153,40 +155,38 @@ def test_columns_with_one_name_are_different_features():
     assert sorted(rows.data[rows.indptr[1] :].tolist()) == [1.0, 1.0, 4.0, 6.0]
 
 
-def test_runs_of_words_are_compared_as_words():
-    """Whatever stands between the words, and however far apart they are."""
-    texts = Texts.of(["call now", "call, now!", "call\n\n-- now", "callnow", "call" + " ." * 500 + "now"])
+def test_ngrams_of_words_do_not_depend_on_what_separates_the_words():
+    texts = TextColumn.from_cells(["call now", "call, now!", "call\n\n-- now", "callnow", "call" + " ." * 500 + "now"])
     block = TableBlock("t", np.arange(5), np.array(list("ababa"), object), {"t": texts})
     model = nk.StreamModel(nk.Learner(), Features(char_ngrams=(0, 0)))
     model.learn(block)
     assert model.names == ["t:call", "t:call now", "t:now", "t:callnow"]
 
 
-# -- crafted names are looked up as fast as others
+# -- crafted names are found as fast as others
 
 
-@pytest.mark.parametrize("head", [b"", b"user"])
-def test_crafted_names_take_no_more_probes(head):
+@pytest.mark.parametrize("prefix", [b"", b"user"])
+def test_crafted_names_take_no_more_probes(prefix):
     rng = np.random.default_rng(0)
-    crafted = neighbours(rng, 4000, 20) + twins(rng, INNOCENT.encode(), 4000)
+    crafted = names_with_equal_low_bits(rng, 4000, 20) + names_with_equal_hashes(rng, INNOCENT.encode(), 4000)
     vocabulary = Vocabulary()
-    names = raw_names(crafted, head)
-    assert vocabulary.places(names, learn=True).tolist() == list(range(8000))
+    names = raw_names(crafted, prefix)
+    assert vocabulary.find_indices(names, learn=True).tolist() == list(range(8000))
     steps = displacements(vocabulary, names)
-    assert steps.mean() < 2.0  # 0.5 is expected if half of the slots are taken (Knuth)
+    assert steps.mean() < 2.0  # 0.5 is expected if half of the slots are used (Knuth)
     assert steps.max() < 200
 
 
 def test_the_key_changes_every_hash():
-    names = Names.under("user", [INNOCENT, CRAFTED, "a", ""])
-    other = names.hashed(Key(KEY.seed, KEY.factor ^ np.uint64(2)))
-    another = names.hashed(Key(KEY.seed ^ np.uint64(1), KEY.factor))
+    names = NameBatch.with_prefix("user", [INNOCENT, CRAFTED, "a", ""])
+    other = names.rehash(Key(KEY.seed, KEY.factor ^ np.uint64(2)))
+    another = names.rehash(Key(KEY.seed ^ np.uint64(1), KEY.factor))
     every = [*names.hashes.tolist(), *other.hashes.tolist(), *another.hashes.tolist()]
     assert len(set(every)) == len(every)
 
 
-def test_hashes_of_names_that_differ_by_one_bit_are_far_apart():
-    """Every bit of a name changes every bit of its hash about every other time."""
+def test_every_bit_of_a_name_changes_half_of_the_bits_of_its_hash():
     rng = np.random.default_rng(2)
     for size in (3, 8, 12, 16, 30):
         base = rng.integers(0, 256, (200, size)).astype(np.uint8)
@@ -200,7 +200,7 @@ def test_hashes_of_names_that_differ_by_one_bit_are_far_apart():
             assert (abs(share - 0.5) < 0.25).all()
 
 
-def test_words_of_a_table_are_numbered_as_by_a_dict():
+def test_values_of_a_categorical_column_are_numbered_as_by_a_dict():
     rng = random.Random(3)
     words = ["".join(rng.choices("ab\u00e9", k=rng.choice([1, 2, 7, 8, 9, 17]))) for _ in range(3000)]
     chunks = iter([("w,y\n" + "".join(f"{word},{k % 2}\n" for k, word in enumerate(words))).encode(), b""])
@@ -217,7 +217,7 @@ SCRIPT = """
 import sys, pickle
 import numpy as np
 import novikoff as nk
-from novikoff.data.encoding.names import Names
+from novikoff.data.encoding.names import NameBatch
 from novikoff.data.encoding.vocabulary import Vocabulary
 from novikoff.data.formats.hash_key import KEY
 folder = sys.argv[1]
@@ -225,16 +225,16 @@ for name, bits in [("t.vw", 20), ("t.vw", 3), ("t.txt", 20), ("t.txt", 4)]:
     model = nk.learn(nk.open_stream(f"{folder}/{name}", format={"t.vw": "vw", "t.txt": "text"}[name]), hash_bits=bits)
     model.save(f"{folder}/{name}.{bits}.{sys.argv[2]}.nk")
 vocabulary = Vocabulary()
-vocabulary.places(Names.joined([("u", ["a", "b" * 20]), ("", ["a"])]), learn=True)
+vocabulary.find_indices(NameBatch.with_prefixes([("u", ["a", "b" * 20]), ("", ["a"])]), learn=True)
 [block] = nk.open_stream(f"{folder}/t.vw", format="vw")
 with open(f"{folder}/{sys.argv[2]}.pickle", "wb") as file:
-    pickle.dump((vocabulary, block, Names.under("u", ["b" * 20, "c", "a"]), KEY), file)
+    pickle.dump((vocabulary, block, NameBatch.with_prefix("u", ["b" * 20, "c", "a"]), KEY), file)
 """
 
 
-def test_processes_agree(tmp_path):
-    """The same stream gives the same file, also where names share places; and what one process has hashed is not taken
-    for hashed by another."""
+def test_processes_with_different_keys_agree(tmp_path):
+    """Equal streams give equal files, also where names share indices; and hashes of one process are not used by
+    another."""
     rng = random.Random(4)
     lines = [
         f"{rng.choice([1, -1])} |{rng.choice('abc')} " + " ".join(f"name{rng.randrange(50)}" for _ in range(5))
@@ -253,8 +253,8 @@ def test_processes_agree(tmp_path):
         vocabulary, block, names, key = pickle.loads((tmp_path / f"{k}.pickle").read_bytes())
         keys.add(key)
         assert vocabulary.names == ["ua", "u" + "b" * 20, "a"]
-        assert vocabulary.places(names, learn=True).tolist() == [1, 3, 0]
-        assert vocabulary.places(Names.under("u", ["c", "a", "b"]), learn=False).tolist() == [3, 0, -1]
+        assert vocabulary.find_indices(names, learn=True).tolist() == [1, 3, 0]
+        assert vocabulary.find_indices(NameBatch.with_prefix("u", ["c", "a", "b"]), learn=False).tolist() == [3, 0, -1]
         model = nk.StreamModel(nk.Learner())
         model.learn(block)
         [own] = open_stream(tmp_path / "t.vw", format="vw")
@@ -263,23 +263,24 @@ def test_processes_agree(tmp_path):
     assert len({*keys, KEY}) == 3
 
 
-def test_sharing_does_not_depend_on_blocks_and_is_kept(tmp_path):
+def test_sharing_depends_on_the_first_names_and_not_on_blocks(tmp_path):
     names = [f"name{k}" for k in range(100)]
+    batch, one_by_one = NameBatch.with_prefix("u", names), [NameBatch.with_prefix("u", [name]) for name in names]
     whole, cut = Vocabulary(4), Vocabulary(4)
-    expected = whole.places(Names.under("u", names), learn=True).tolist()
+    expected = whole.find_indices(batch, learn=True).tolist()
     assert expected[:16] == list(range(16))
-    assert [place for name in names for place in cut.places(Names.under("u", [name]), learn=True).tolist()] == expected
+    assert [int(cut.find_indices(one, learn=True)[0]) for one in one_by_one] == expected
     assert cut.names == whole.names
     assert len(set(expected[16:])) > 8
-    other = Vocabulary(4)  # which was filled by other names
-    other.places(Names.under("u", [f"other{k}" for k in range(16)]), learn=True)
-    assert other.places(Names.under("u", names), learn=True).tolist()[16:] != expected[16:]
-    section = Section("").open("vocabulary")
-    whole.put(section)
-    assert Vocabulary.take(section).places(Names.under("u", names), learn=False).tolist() == expected
+    other = Vocabulary(4)  # filled by other names
+    other.find_indices(NameBatch.with_prefix("u", [f"other{k}" for k in range(16)]), learn=True)
+    assert other.find_indices(batch, learn=True).tolist()[16:] != expected[16:]
+    section = Section("").add_part("vocabulary")
+    whole.write_to(section)
+    assert Vocabulary.read_from(section).find_indices(batch, learn=False).tolist() == expected
 
 
-# -- models of before
+# -- old model files
 
 
 def old_block(name, text):
@@ -294,7 +295,7 @@ def indices_of(rows):
     return [rows.indices[begin:end].tolist() for begin, end in pairwise(rows.indptr.tolist())]
 
 
-def test_names_of_an_old_model_are_told_by_their_hashes(tmp_path):
+def test_names_of_an_old_model_are_identified_by_their_hashes(tmp_path):
     model = nk.StreamModel.load(DATA / "hashed_names_vw_20.nk")
     assert model.names == ["innocent_feature", "ad^shoes", "ad^price", "shoes", "abcdefgh^x", "old"]
     known = [
@@ -305,10 +306,10 @@ def test_names_of_an_old_model_are_told_by_their_hashes(tmp_path):
         (b"abcdefgh", b"x"),
         (b"", b"old"),
     ]
-    places = {hash_of(*pair): place for place, pair in enumerate(known)}
+    index_of = {hash_of(*pair): index for index, pair in enumerate(known)}
     line = f"1 | {CRAFTED} shoes never abcdefghx |ad price"
     pairs = [(b"", CRAFTED.encode()), (b"", b"shoes"), (b"", b"never"), (b"", b"abcdefghx"), (b"ad", b"price")]
-    expected = [places[hash_of(*pair)] for pair in pairs if hash_of(*pair) in places]
+    expected = [index_of[hash_of(*pair)] for pair in pairs if hash_of(*pair) in index_of]
     assert expected == [0, 3, 4, 2]
     assert indices_of(model.rows_of(old_block("vw", line))) == [expected]
     model.learn(old_block("vw", line + " brand_new_name"))
@@ -319,7 +320,7 @@ def test_names_of_an_old_model_are_told_by_their_hashes(tmp_path):
     assert indices_of(again.rows_of(old_block("vw", line)))[0] == [0, 3, 6, 4, 2]
 
 
-def test_places_of_an_old_model_are_shared_as_before():
+def test_indices_of_an_old_model_are_shared_by_the_old_hash():
     model = nk.StreamModel.load(DATA / "hashed_names_vw_2.nk")
     assert model.names == ["innocent_feature", "ad^shoes, and others", "ad^price, and others", "shoes"]
     for pair in [(b"abcdefgh", b"x"), (b"", b"old"), (b"user", b"never"), (b"", b"a_longer_name_than_that")]:
@@ -327,19 +328,20 @@ def test_places_of_an_old_model_are_shared_as_before():
         assert indices_of(model.rows_of(old_block("vw", line))) == [[(hash_of(*pair) >> 20) % 4]]
 
 
-def test_runs_of_words_of_an_old_model():
+def test_ngrams_of_an_old_model():
     model = nk.StreamModel.load(DATA / "hashed_names_txt_20.nk")
     words = ["see you at the lake", "call now and win", "call me", "win a lake now"]
-    places = {}
+    index_of = {}
     for sentence in words:
         parts = sentence.encode().split()
         for end in range(1, len(parts) + 1):
             for run in ([parts[end - 2 : end]] if end > 1 else []) + [parts[end - 1 : end]]:
-                places.setdefault(hash_of_run(b"text:", run), len(places))
-    assert len(model.names) == len(places)
+                index_of.setdefault(hash_of_ngram(b"text:", run), len(index_of))
+    assert len(model.names) == len(index_of)
     found = indices_of(model.rows_of(old_block("text", "ham\tCall, now: win a wonderful_prize_of_the_lake")))
     sought = [[b"call"], [b"call", b"now"], [b"now"], [b"now", b"win"], [b"win"], [b"win", b"a"], [b"a"]]
-    assert found == [[places[hash_of_run(b"text:", run)] for run in sought if hash_of_run(b"text:", run) in places]]
+    hashes = [hash_of_ngram(b"text:", run) for run in sought]
+    assert found == [[index_of[h] for h in hashes if h in index_of]]
 
 
 def test_columns_of_an_old_model():
@@ -355,7 +357,7 @@ def test_columns_of_an_old_model():
 
 @pytest.mark.parametrize("make", [nk.Perceptron, nk.KernelPerceptron, nk.LinearClassifier])
 def test_labels_that_differ_by_a_zero_byte_are_different(make, tmp_path):
-    """numpy's own strings have no zero bytes at their end."""
+    """NumPy's own strings drop zero bytes at their end."""
     X, y = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] * 4, ["a\0", "a", "b"] * 4
     model = make().fit(X, y)
     assert model.classes_.tolist() == ["a", "a\0", "b"]

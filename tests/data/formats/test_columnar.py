@@ -20,20 +20,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from novikoff import learn
 from novikoff.data.formats import (
     ArrowReader,
+    CategoricalColumn,
     ParquetReader,
     TableBlock,
-    Texts,
-    Words,
+    TextColumn,
     arrow_arrays,
     columnar,
     open_stream,
 )
+from novikoff.data.formats.number_matrix import NumberMatrix
 from novikoff.data.formats.sources import Source
-from novikoff.data.formats.stacked import Stacked
 from novikoff.errors import DataError
-from novikoff.streaming.model import learn
 
 FORMATS = ["parquet", "arrow", "stream"]
 SENTENCES = ["call me when you can", "we sail at noon today", "no wind on the lake", "see you in the harbour"]
@@ -52,19 +52,19 @@ def as_bytes(table, kind, rows=None, **options):
     return sink.getvalue()
 
 
-def saved(folder, table, kind, **options):
+def save(folder, table, kind, **options):
     path = folder / f"t.{kind}"
     path.write_bytes(as_bytes(table, kind, **options))
     return path
 
 
-def opened(path, **options):
+def open_file(path, **options):
     return (ParquetReader if path.suffix == ".parquet" else ArrowReader)(path, **options)
 
 
 def source_of(content, chunk=1 << 20, is_steady=True):
-    places = iter(range(0, len(content), chunk))
-    return Source("t.arrow", lambda n: next((content[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(content), chunk))
+    return Source("t.arrow", lambda n: next((content[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
 
 
 def cells_of(blocks):
@@ -81,7 +81,7 @@ def cells_of(blocks):
 
 
 def read(path, **options):
-    return cells_of(opened(path, **options))[0]
+    return cells_of(open_file(path, **options))[0]
 
 
 TABLE = pa.table(
@@ -111,17 +111,17 @@ KINDS = ("number", "number", "word", "word", "text", "word", "word")
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_columns(tmp_path, kind, rows):
-    with opened(saved(tmp_path, TABLE, kind, rows=rows)) as reader:
+    with open_file(save(tmp_path, TABLE, kind, rows=rows)) as reader:
         assert (reader.names, reader.target_name) == (tuple(TABLE.schema.names), "y")
         if rows == 5:
             assert reader.kinds == KINDS
         blocks = list(reader)
     assert cells_of(blocks) == (CELLS, [])
     for block in blocks:
-        words = block.columns["d"]
-        assert len(set(words.values)) == len(words.values)
-        assert None not in words.values
-        assert words.codes.dtype == np.int32
+        column = block.columns["d"]
+        assert len(set(column.values)) == len(column.values)
+        assert None not in column.values
+        assert column.codes.dtype == np.int32
         assert block.columns["t"].memory.flags.writeable
 
 
@@ -141,7 +141,7 @@ def test_large_files_in_blocks(tmp_path, kind, monkeypatch):
         }
     )
     frame.loc[::7, "a"] = np.nan
-    blocks = list(opened(saved(tmp_path, pa.Table.from_pandas(frame), kind, rows=5000)))
+    blocks = list(open_file(save(tmp_path, pa.Table.from_pandas(frame), kind, rows=5000)))
     assert all(len(block) <= 1000 for block in blocks)
     for name in "abf":
         found = np.concatenate([block.columns[name] for block in blocks])
@@ -172,7 +172,7 @@ def tables(draw):
 
 
 @given(tables(), st.sampled_from(FORMATS), st.integers(1, 12), st.sampled_from([1, 7, 1 << 20]))
-def test_any_table_in_any_pieces(tmp_path_factory, table, kind, rows, chunk):
+def test_any_table_in_any_chunks(tmp_path_factory, table, kind, rows, chunk):
     content = as_bytes(table, kind, rows)
     folder = tmp_path_factory.getbasetemp()
     if kind == "parquet":
@@ -194,13 +194,13 @@ def test_strings_of_every_type_and_slice(kind, as_kind):
     for begin in range(10):
         for size in range(12):
             column = arrow_arrays.column_of(array.slice(begin, size), as_kind)
-            assert isinstance(column, Texts if as_kind == "text" else Words)
+            assert isinstance(column, TextColumn if as_kind == "text" else CategoricalColumn)
             assert column.tolist() == cells[begin : begin + size]
 
 
 @pytest.mark.parametrize("kind", ["arrow", "stream"])
 def test_views(tmp_path, kind):
-    """The form of strings that polars writes, which many functions of pyarrow do not take."""
+    """The form of strings that polars writes, which many functions of pyarrow do not accept."""
     words = pa.array(["eins", None, "mehr als zwölf Zeichen", "eins"], pa.string_view())
     table = pa.table(
         {
@@ -210,7 +210,7 @@ def test_views(tmp_path, kind):
             "y": pa.array(["p", "q", None, "q"], pa.string_view()),
         }
     )
-    found, rejects = cells_of(opened(saved(tmp_path, table, kind), bad_rows="skip"))
+    found, rejects = cells_of(open_file(save(tmp_path, table, kind), bad_rows="skip"))
     assert found == {
         "row": [1, 2, 4],
         "label": ["p", "q", "q"],
@@ -221,7 +221,7 @@ def test_views(tmp_path, kind):
     assert len(rejects) == 1
 
 
-def test_views_of_nothing():
+def test_null_string_views():
     """A null may be a view of anything; pyarrow 26 follows it when it casts, and crashes."""
     views = np.frombuffer(b"\x80" * 16 + b"\x01\0\0\0c" + b"\0" * 11, np.uint8)
     buffers = [pa.py_buffer(b"\x02"), pa.py_buffer(views), pa.py_buffer(b"nothing here")]
@@ -281,7 +281,7 @@ def test_numbers_of_every_type(tmp_path):
         }
     )
     for kind in FORMATS:
-        found = read(saved(tmp_path, table, kind), target=False)
+        found = read(save(tmp_path, table, kind), target=False)
         for name, cells in table.to_pydict().items():
             assert found[name] == [float(cell) for cell in cells], name
 
@@ -299,11 +299,11 @@ TIMES = pa.table(
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_times(tmp_path, kind):
-    path = saved(tmp_path, TIMES, kind)
+    path = save(tmp_path, TIMES, kind)
     with pytest.raises(
         DataError, match=rf't\.{kind}: column "day" \(number 1\) holds date32.*Leave it out, or convert it'
     ):
-        opened(path)
+        open_file(path)
     found = read(path, types=dict.fromkeys(["day", "when", "clock", "span"], "number"))
     assert [found[name][0] for name in ("day", "when", "clock", "span")] == [86400.0, 1.5, 60.0, 2.5]
     assert [found[name][1] for name in ("day", "when", "clock", "span")] == [None] * 4
@@ -314,22 +314,22 @@ def test_times(tmp_path, kind):
 @pytest.mark.parametrize(
     "odd", [pa.array([[1], [2]]), pa.array([{"a": 1}, {"a": 2}]), pa.array([b"1", b"2"]), pa.array([{"": 1}] * 2)]
 )
-def test_columns_that_are_no_use(tmp_path, kind, odd):
-    path = saved(tmp_path, pa.table({"a": [1, 2], "odd": odd, "y": [0, 1]}), kind)
+def test_columns_of_unusable_types(tmp_path, kind, odd):
+    path = save(tmp_path, pa.table({"a": [1, 2], "odd": odd, "y": [0, 1]}), kind)
     with pytest.raises(
         DataError, match=r'column "odd" \(number 2\) holds .*, which is no number, word or text. Leave it'
     ):
-        opened(path)
+        open_file(path)
     with pytest.raises(DataError, match="no number, word or text"):
-        opened(path, types={"odd": "text"})
+        open_file(path, types={"odd": "text"})
     assert read(path, drop=["odd"])["a"] == [1, 2]
-    with opened(path, drop=[2]) as reader:
+    with open_file(path, drop=[2]) as reader:
         assert reader.kinds == ("number", str(odd.type), "number") or kind == "parquet"
 
 
-def test_types_that_are_told(tmp_path):
+def test_declared_types(tmp_path):
     table = pa.table({"zip": [12345, None, 7], "n": ["1", " 2.5 ", "NA"], "w": SENTENCES[:3], "y": [1.0, 2.0, 1.5]})
-    found = read(saved(tmp_path, table, "parquet"), types={"zip": "word", "n": "number", "w": "word", "y": "word"})
+    found = read(save(tmp_path, table, "parquet"), types={"zip": "word", "n": "number", "w": "word", "y": "word"})
     assert found == {
         "row": [1, 2, 3],
         "label": ["1", "2", "1.5"],
@@ -342,7 +342,7 @@ def test_types_that_are_told(tmp_path):
 
 
 def test_targets_and_columns_left_out(tmp_path):
-    path = saved(tmp_path, TABLE, "parquet")
+    path = save(tmp_path, TABLE, "parquet")
     assert read(path, target="w", drop=["y"], bad_rows="skip")["label"] == ["red", "", "größer", "red"]
     assert "label" in (found := read(path, target=False))
     assert found["label"] == [None] * 5
@@ -358,7 +358,7 @@ def test_targets_and_columns_left_out(tmp_path):
         read(path, bad_rows="ignore")
 
 
-def test_the_index_of_pandas_is_left_out(tmp_path):
+def test_pandas_index_is_left_out(tmp_path):
     frame = pd.DataFrame({"a": [1, 2], "y": ["u", "v"]}, index=[7, 9])
     frame.to_parquet(tmp_path / "t.parquet")
     assert read(tmp_path / "t.parquet") == {"row": [1, 2], "label": ["u", "v"], "a": [1, 2]}
@@ -371,59 +371,61 @@ WRONG = pa.table(
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_wrong_rows(tmp_path, kind):
-    path = saved(tmp_path, WRONG, kind)
+    path = save(tmp_path, WRONG, kind)
     blocks = []
     with pytest.raises(DataError, match=rf't\.{kind}:2:1: "inf" in column "a" is not a finite number below 1e\+150'):
-        blocks.extend(block for block in opened(path))
-    blocks = iter(opened(path))
+        blocks.extend(block for block in open_file(path))
+    blocks = iter(open_file(path))
     assert cells_of([next(blocks)])[0] == {"row": [1], "label": ["p"], "a": [1], "w": ["u"]}
-    found, rejects = cells_of(opened(path, bad_rows="skip"))
+    found, rejects = cells_of(open_file(path, bad_rows="skip"))
     assert found == {"row": [1, 3], "label": ["p", "p"], "a": [1, 3], "w": ["u", "w"]}
     assert [reject.line for reject in rejects] == [2, 4, 5, 6]
+    assert [reject.code for reject in rejects] == ["too-large", "too-large", "missing-label", "too-large"]
     assert "t." + kind + ':5:3: the label in column "y" is missing' in rejects[2].reason
     assert json.loads(rejects[1].text) == {"a": 1e150, "w": "x", "y": "q"}
 
 
-def test_wrong_rows_only(tmp_path):
-    path = saved(tmp_path, WRONG[3:], "parquet")
-    found, rejects = cells_of(opened(path, bad_rows="skip"))
+def test_a_file_of_wrong_rows(tmp_path):
+    path = save(tmp_path, WRONG[3:], "parquet")
+    found, rejects = cells_of(open_file(path, bad_rows="skip"))
     assert (found["row"], len(rejects)) == ([], 3)
     with pytest.raises(DataError, match="parquet:1:1"):
         read(path)
     texts = pa.table(
         {"n": ["1", "one"], "t": SENTENCES[:2], "when": pa.array([1, 2], pa.timestamp("ns")), "y": [None, 1]}
     )
-    path = saved(tmp_path, texts, "parquet")
+    path = save(tmp_path, texts, "parquet")
     types = {"n": "number", "when": "number"}
-    found, rejects = cells_of(opened(path, bad_rows="skip", types=types))
+    found, rejects = cells_of(open_file(path, bad_rows="skip", types=types))
     assert found["row"] == []
     assert [reject.reason for reject in rejects] == [
         f'{path}:1:4: the label in column "y" is missing. Fill it in, pass over such rows, or name another target.',
         f'{path}:2:1: expected a number in column "n", found "one". Correct it, pass over such rows, or read the '
         "column as words.",
     ]
+    assert [reject.code for reject in rejects] == ["missing-label", "not-a-number"]
     assert json.loads(rejects[0].text)["when"].startswith("1970-01-01")
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_nothing_in_it(tmp_path, kind):
-    path = saved(tmp_path, TABLE[:0], kind)
+def test_empty_files(tmp_path, kind):
+    path = save(tmp_path, TABLE[:0], kind)
     with pytest.raises(DataError, match=r"found 7 columns, but no rows"):
-        opened(path)
+        open_file(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match=r"the file is empty"):
-        opened(path)
+        open_file(path)
     with pytest.raises(DataError, match="there is no such file"):
-        opened(tmp_path / f"none.{path.suffix[1:]}")
+        open_file(tmp_path / f"none.{path.suffix[1:]}")
     with pytest.raises(DataError, match="is a folder"):
-        opened(tmp_path)
+        open_file(tmp_path)
     twins = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
     path.write_bytes(as_bytes(twins, kind))
     with pytest.raises(DataError, match="columns 1 and 2 are both called 'a'"):
-        opened(path)
+        open_file(path)
 
 
-def is_a_sentence(error, path):
+def is_one_sentence(error, path):
     return str(error).startswith(f"{path}:") and str(error).endswith(".") and "\n" not in str(error)
 
 
@@ -432,26 +434,26 @@ SMALL = pa.table({"a": [1.5, 2.5, None, 4.0], "w": ["u", None, "v", "u"], "y": [
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("options", [{}, {"compression": "zstd"}], ids=["plain", "packed"])
-def test_every_cut(tmp_path, kind, options):
+def test_every_truncation(tmp_path, kind, options):
     if kind != "parquet" and options:
         options = {"options": pa.ipc.IpcWriteOptions(**options)}
     whole = as_bytes(SMALL, kind, 2, **options)
     path = tmp_path / f"t.{kind}"
     path.write_bytes(whole)
     expected = read(path)
-    taken = 0
+    n_read = 0
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
         try:
             found = read(path)
         except DataError as error:
-            assert is_a_sentence(error, path)  # noqa: PT017 (either way will do)
+            assert is_one_sentence(error, path)  # noqa: PT017 (either way will do)
         else:
-            # A stream may end after any batch: its end mark is a courtesy.
+            # A stream may end after any batch: its end mark is optional.
             assert kind == "stream"
             assert found == {name: cells[: len(found["row"])] for name, cells in expected.items()}
-            taken += 1
-    assert taken <= 2 + 8
+            n_read += 1
+    assert n_read <= 2 + 8
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -468,7 +470,7 @@ def test_damaged_bytes(tmp_path, kind):
             for bad_rows in ("stop", "skip"):
                 read(path, bad_rows=bad_rows)
         except DataError as error:
-            assert is_a_sentence(error, path)  # noqa: PT017 (either way will do)
+            assert is_one_sentence(error, path)  # noqa: PT017 (either way will do)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -482,10 +484,9 @@ def test_random_bytes(tmp_path, kind):
             read(path)
 
 
-def test_damage_in_the_middle(tmp_path):
-    """The rows before it are delivered."""
+def test_rows_before_damage_are_delivered(tmp_path):
     table = pa.table({"a": np.random.default_rng(1).normal(size=120_000), "y": np.zeros(120_000)})
-    path = saved(tmp_path, table, "parquet", rows=40_000, write_page_checksum=True)
+    path = save(tmp_path, table, "parquet", rows=40_000, write_page_checksum=True)
     content = bytearray(path.read_bytes())
     at = len(content) * 3 // 4
     content[at : at + 3000] = b"\xff" * 3000
@@ -494,44 +495,44 @@ def test_damage_in_the_middle(tmp_path):
     with pytest.raises(
         DataError, match=r"t\.parquet: is no Parquet file, or damaged or cut short \(.*\)\. Fetch or write"
     ):
-        blocks.extend(opened(path))
-    blocks = iter(opened(path))
+        blocks.extend(open_file(path))
+    blocks = iter(open_file(path))
     assert next(blocks).columns["a"].tolist() == table["a"].to_pylist()[: columnar._ROWS]
 
 
 @pytest.mark.parametrize("write_statistics", [True, False])
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e150])
-def test_a_number_that_is_too_large_is_found_whatever_the_file_says_of_its_numbers(tmp_path, write_statistics, wrong):
+def test_too_large_numbers_are_found_with_and_without_statistics(tmp_path, write_statistics, wrong):
     numbers = np.arange(12.0)
     numbers[7] = wrong
     for name, group in {"a": numbers, "y": numbers[::-1].copy()}.items():
         table = pa.table({"a": np.arange(12.0), "y": np.arange(12.0)} | {name: group})
-        path = saved(tmp_path, table, "parquet", rows=3, write_statistics=write_statistics)
+        path = save(tmp_path, table, "parquet", rows=3, write_statistics=write_statistics)
         row = 8 if name == "a" else 5
         with pytest.raises(DataError, match=rf"t\.parquet:{row}:{1 + (name == 'y')}: "):
-            list(opened(path))
+            list(open_file(path))
 
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf, 1e150, -1e300])
-def test_a_footer_that_lies_about_its_numbers(tmp_path, wrong, missing):
-    """The minimum and maximum in the footer of a Parquet file are claims: every number is looked at."""
+def test_statistics_in_the_footer_are_not_trusted(tmp_path, wrong, missing):
+    """The minimum and maximum in the footer of a Parquet file may be wrong: every number is checked."""
     column = [1.0, 777.25, None if missing else 3.0, 1000.0]
     table = pa.table({"a": column, "y": [0.0, 1.0, 0.0, 1.0]})
-    path = saved(tmp_path, table, "parquet", use_dictionary=False, compression="none")
+    path = save(tmp_path, table, "parquet", use_dictionary=False, compression="none")
     content, true = path.read_bytes(), struct.pack("<d", 777.25)
     assert content.count(true) == 1
     path.write_bytes(content.replace(true, struct.pack("<d", wrong)))
     statistics = pq.ParquetFile(path).metadata.row_group(0).column(0).statistics
     assert (statistics.min, statistics.max) == (1.0, 1000.0)
     with pytest.raises(DataError, match=r"t\.parquet:2:1: "):
-        list(opened(path))
-    [block] = opened(path, bad_rows="skip")
+        list(open_file(path))
+    [block] = open_file(path, bad_rows="skip")
     assert block.lines.tolist() == [1, 3, 4]
 
 
 def test_invalid_text(tmp_path):
-    path = saved(tmp_path, pa.table({"w": ["qqqq", "rrrr"], "y": [0, 1]}), "arrow")
+    path = save(tmp_path, pa.table({"w": ["qqqq", "rrrr"], "y": [0, 1]}), "arrow")
     path.write_bytes(path.read_bytes().replace(b"rrrr", b"r\xffrr"))
     with pytest.raises(DataError, match=r"t\.arrow: is no Arrow file, or damaged"):
         read(path)
@@ -547,36 +548,36 @@ def test_arrow_through_a_pipe(kind, pack):
         assert cells_of(reader) == (CELLS, [])
 
 
-def test_a_batch_is_delivered_once_it_is_there():
-    sink, places = io.BytesIO(), [0]
+def test_a_batch_of_a_pipe_is_delivered_when_it_has_come():
+    sink, offsets = io.BytesIO(), [0]
     with pa.ipc.new_stream(sink, SMALL.schema) as writer:
         for batch in SMALL.to_batches(max_chunksize=1):
             writer.write_batch(batch)
-            places.append(sink.tell())
-    parts = [sink.getvalue()[begin:end] for begin, end in itertools.pairwise([*places, None])]
-    asked = []
+            offsets.append(sink.tell())
+    parts = [sink.getvalue()[begin:end] for begin, end in itertools.pairwise([*offsets, None])]
+    calls = []
 
     def read_some(n):
-        asked.append(n)
-        return parts[len(asked) - 1] if len(asked) <= len(parts) else b""
+        calls.append(n)
+        return parts[len(calls) - 1] if len(calls) <= len(parts) else b""
 
     reader = ArrowReader(Source("pipe", read_some, is_steady=False))
-    assert len(asked) == 1  # the first batch, and no look at what follows
+    assert len(calls) == 1  # the first batch, and nothing of what follows
     blocks = reader._blocks()
     assert next(blocks).labels.tolist() == ["p"]
-    assert len(asked) == 1
+    assert len(calls) == 1
     assert next(blocks).labels.tolist() == ["q"]
-    assert len(asked) == 2
+    assert len(calls) == 2
     assert [block.labels.tolist() for block in blocks] == [["p"], ["q"]]
 
 
 def test_parquet_needs_a_file(tmp_path):
     content = as_bytes(SMALL, "parquet")
-    with pytest.raises(DataError, match=r"t\.arrow: Parquet is read from its end and needs a file, not a pipe"):
+    with pytest.raises(DataError, match=r"t\.arrow: Parquet is read from its end, so pipes are not supported"):
         ParquetReader(source_of(content))
     path = tmp_path / "t.parquet.gz"
     path.write_bytes(gzip.compress(content))
-    with pytest.raises(DataError, match=r"gz: is a Parquet file that has been packed as a whole. Unpack it first"):
+    with pytest.raises(DataError, match=r"gz: the Parquet file is itself compressed. Decompress it first"):
         ParquetReader(path)
     path.write_bytes(b"PARE" + content[4:-4] + b"PARE")
     with pytest.raises(DataError, match="is an encrypted Parquet file"):
@@ -584,17 +585,17 @@ def test_parquet_needs_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_progress(tmp_path, kind):
-    path = saved(tmp_path, pa.table({"a": np.arange(4e5), "y": np.arange(4e5) % 2}), kind, rows=10_000)
-    with opened(path) as reader:
+def test_bytes_read(tmp_path, kind):
+    path = save(tmp_path, pa.table({"a": np.arange(4e5), "y": np.arange(4e5) % 2}), kind, rows=10_000)
+    with open_file(path) as reader:
         assert reader.source.size == path.stat().st_size
-        taken = [reader.source.taken for _ in reader]
-    assert sorted(taken) == taken
-    assert taken[0] < 0.5 * reader.source.size < taken[-1] <= reader.source.size
+        counts = [reader.source.bytes_read for _ in reader]
+    assert sorted(counts) == counts
+    assert counts[0] < 0.5 * reader.source.size < counts[-1] <= reader.source.size
 
 
-def test_leaving_early(tmp_path):
-    path = saved(tmp_path, pa.table({"a": np.arange(1e5), "y": np.arange(1e5) % 2}), "parquet")
+def test_closing_early(tmp_path):
+    path = save(tmp_path, pa.table({"a": np.arange(1e5), "y": np.arange(1e5) % 2}), "parquet")
     with open_stream(path) as reader:
         for block in reader:
             assert len(block)
@@ -605,33 +606,35 @@ def test_leaving_early(tmp_path):
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-def test_numbers_side_by_side(tmp_path, kind):
-    """Until somebody puts other columns in their place, or takes a part of the block."""
+def test_number_matrix(tmp_path, kind):
+    """Numeric columns are also there row-major, until other columns replace them; a part of the block has its own."""
     table = pa.table({"a": [1.0, 2.0, None], "sky": ["sun", "rain", "sun"], "b": [3, 4, 5], "y": [0, 1, 0]})
-    [block] = opened(saved(tmp_path, table, kind))
+    [block] = open_file(save(tmp_path, table, kind))
     np.testing.assert_array_equal(block.numbers.values, [[1.0, 3.0], [2.0, 4.0], [np.nan, 5.0]])
-    assert np.isnan(block.numbers.squares)
-    assert block.numbers.are(["a", "b"], block.columns)
-    assert not block.numbers.are(["b", "a"], block.columns)
-    assert block[:2].numbers is None
+    assert np.isnan(block.numbers.sum_of_squares)
+    assert block.numbers.matches(["a", "b"], block.columns)
+    assert not block.numbers.matches(["b", "a"], block.columns)
+    part = block[:2]
+    np.testing.assert_array_equal(part.numbers.values, [[1.0, 3.0], [2.0, 4.0]])
+    assert part.numbers.matches(["a", "b"], part.columns)
     with pytest.raises(ValueError, match="read-only"):
         block.columns["b"][0] = 1.0
     with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
         block.columns["b"].setflags(write=True)
     for copied in (copy.deepcopy(block), pickle.loads(pickle.dumps(block))):
-        assert not copied.numbers.are(["a", "b"], copied.columns)
+        assert not copied.numbers.matches(["a", "b"], copied.columns)
     block.columns["a"], block.columns["b"] = block.columns["b"], block.columns["a"]
-    assert not block.numbers.are(["a", "b"], block.columns)
+    assert not block.numbers.matches(["a", "b"], block.columns)
 
 
-def test_columns_that_the_user_changes_are_learned_from(tmp_path):
-    path = saved(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0) ** 2, "y": np.arange(9) % 2}), "parquet")
+def test_replaced_columns_are_learned_from(tmp_path):
+    path = save(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0) ** 2, "y": np.arange(9) % 2}), "parquet")
     found = []
     for change in (
         lambda columns: {"a": columns["b"], "b": columns["a"]},
         lambda columns: {"b": np.log1p(columns["b"])},
     ):
-        [read] = opened(path)
+        [read] = open_file(path)
         by_hand = TableBlock(read.source, read.lines, read.labels, read.columns | change(read.columns))
         read.columns.update(change(read.columns))
         one, other = (learn([block], scale=False) for block in (read, by_hand))
@@ -640,20 +643,20 @@ def test_columns_that_the_user_changes_are_learned_from(tmp_path):
     assert (found[0] != found[1]).any()
 
 
-def test_columns_that_the_user_cuts_are_refused(tmp_path):
-    [block] = opened(
-        saved(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0), "y": [0, 1, 0] * 3}), "parquet")
+def test_columns_of_another_length_are_refused(tmp_path):
+    [block] = open_file(
+        save(tmp_path, pa.table({"a": np.arange(9.0), "b": np.arange(9.0), "y": [0, 1, 0] * 3}), "parquet")
     )
     block.columns.update({name: column[:5] for name, column in block.columns.items()})
     with pytest.raises(ValueError, match=r"Columns of \[5\] numbers do not make 9 rows"):
         learn([block])
 
 
-def test_numbers_beside_texts_are_stacked_once(tmp_path, monkeypatch):
+def test_numbers_beside_texts_are_made_row_major_once(tmp_path, monkeypatch):
     prose = ["call me when you are there, or now", "see you tomorrow at the station then"] * 50
-    path = saved(tmp_path, pa.table({"a": np.arange(100.0), "t": prose, "y": [0, 1] * 50}), "parquet")
-    calls, stack = [], Stacked.of
-    monkeypatch.setattr(Stacked, "of", lambda *given: calls.append(given) or stack(*given))
+    path = save(tmp_path, pa.table({"a": np.arange(100.0), "t": prose, "y": [0, 1] * 50}), "parquet")
+    calls, inner = [], NumberMatrix.from_columns
+    monkeypatch.setattr(NumberMatrix, "from_columns", lambda *given: calls.append(given) or inner(*given))
     model = learn(open_stream(path, types={"t": "text"}))
     assert len(calls) == 1
     assert model.names[0] == "a"

@@ -1,20 +1,27 @@
 """The compiled reader of tables against Python's csv module."""
 
 import contextlib
+import copy
 import csv
 import io
 import math
 import os
+import pickle
 import random
 import sys
 import tracemalloc
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from novikoff.data.formats import TableReader, delimited
+from novikoff import learn
+from novikoff.data.formats import TableReader, csv_cells, delimited
+from novikoff.data.formats.rejects import RowError
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.errors import DataError
+from novikoff.inputs.labels import encode_labels
 from tests.reference.formats import table as literal_table
 
 MISSING = ("", "?", "na", "n/a", "nan", "null")
@@ -22,8 +29,8 @@ CHUNKS = [1, 2, 3, 7, 50, 1 << 20]
 
 
 def source_of(text, chunk=1 << 20, is_steady=True):
-    places = iter(range(0, len(text), chunk))
-    return Source("t.csv", lambda n: next((text[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(text), chunk))
+    return Source("t.csv", lambda n: next((text[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
 
 
 def cells_of(blocks):
@@ -60,8 +67,8 @@ def literal(text, kinds, **form):
     return rows
 
 
-def written(rng, n, kinds, delimiter):
-    """Rows with a bit of everything that is allowed."""
+def random_table(rng, n, kinds, delimiter):
+    """A table with everything that is allowed."""
     words = ["red", "green", "a b", f"a{delimiter}b", 'say "no"', "two\nlines", "größer", "x" * 30, "4", "nullo", "N/"]
 
     def cell(kind, is_label):
@@ -92,7 +99,7 @@ def test_files_in_chunks_of_any_size(chunk, delimiter):
     rng = random.Random(chunk)
     for _ in range(15):
         kinds = [rng.choice(["number", "word"]) for _ in range(rng.randint(2, 6))]
-        text = written(rng, rng.randint(1, 25), kinds, delimiter)
+        text = random_table(rng, rng.randint(1, 25), kinds, delimiter)
         types = {str(k): kind for k, kind in enumerate(kinds, start=1)}
         expected = literal(text, kinds, delimiter=delimiter)
         found, rejects = read(text, chunk, types=types, header=False, delimiter=delimiter)
@@ -114,7 +121,7 @@ def test_all_numbers():
     assert np.concatenate([block.lines for block in blocks]).tolist() == list(range(2, 5002))
 
 
-def mutated(rng, text):
+def mutate(rng, text):
     text = bytearray(text)
     for _ in range(rng.choice([1, 1, 2, 4])):
         at = rng.randrange(len(text) + 1)
@@ -124,8 +131,8 @@ def mutated(rng, text):
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_mutated_files_are_read_by_the_book(delimiter):
-    """Rows and rejects are those of a literal reader, whatever the chunks."""
+def test_mutated_files_agree_with_a_literal_reader(delimiter):
+    """Rows and rejects are those of a literal reader, for chunks of any size."""
     rng, n_rows = random.Random(9), 0
     kinds = ["number", "word", "number"]
     options = {
@@ -138,21 +145,21 @@ def test_mutated_files_are_read_by_the_book(delimiter):
         b",", delimiter.encode()
     )
     for _ in range(1500):
-        text = mutated(rng, valid)
+        text = mutate(rng, valid)
         try:
             reader = TableReader(source_of(text, rng.choice([1, 5, 11, 1 << 20])), **options)
         except DataError:
-            continue  # wrong from its first row on, or nothing left
+            continue  # its first row is wrong, or there is none
         if len(reader.names) != 3:
             continue  # its first row has more cells
-        rows, wrong = literal_table(text, delimiter, reader._cells.quote or None, kinds)
+        rows, wrong = literal_table(text, delimiter, reader._dialect.quote or None, kinds)
         if rows or wrong:
             assert cells_of(reader) == (rows, wrong), text
             n_rows += len(rows)
     assert n_rows > 4000
 
 
-def outcome(text, chunk, is_steady, **options):
+def read_all(text, chunk, is_steady, **options):
     """Rows, rejects and the error, if there is one."""
     rows, rejects = [], []
     try:
@@ -166,9 +173,9 @@ def outcome(text, chunk, is_steady, **options):
 
 
 @pytest.mark.parametrize("bad_rows", ["skip", "stop"])
-def test_threads_change_nothing(bad_rows):
-    """Several pieces at a time, each taken to begin with a record, or one after the other: the same, wherever quotes
-    open and whether they close."""
+def test_results_do_not_depend_on_threads(bad_rows):
+    """Chunks that are parsed in parallel, as if each began with a record, give the same rows as chunks that are parsed
+    one after the other, wherever quotes open and whether they close."""
     rng = random.Random(10)
     kinds = ["number", "word", "number", "text", "word"]
     options = {
@@ -179,21 +186,21 @@ def test_threads_change_nothing(bad_rows):
     }
     n_whole = 0
     for _ in range(300):
-        text = b"1,red,2,a b,yes\n" + written(rng, rng.randint(5, 40), kinds, ",")
+        text = b"1,red,2,a b,yes\n" + random_table(rng, rng.randint(5, 40), kinds, ",")
         text = rng.choice([b"", b"\xef\xbb\xbf"]) + text
         if rng.random() < 0.7:
             head = text.index(b"\n") + 1
-            text = text[:head] + mutated(rng, text[head:])
+            text = text[:head] + mutate(rng, text[head:])
         chunk = rng.choice([3, 20, 64, 200])
-        found = outcome(text, chunk, True, **options)
-        assert found == outcome(text, chunk, False, **options)
-        assert found == outcome(text, 1 << 20, False, **options)
+        found = read_all(text, chunk, True, **options)
+        assert found == read_all(text, chunk, False, **options)
+        assert found == read_all(text, 1 << 20, False, **options)
         n_whole += found[2] is None and not found[1]
     assert n_whole > 50
 
 
 def test_long_cells_with_line_feeds():
-    """Pieces that begin within quotes."""
+    """Chunks that begin within quotes."""
     cells = ["x" * n + "\n1,2\n" * (n % 7) + '""' * (n % 3) for n in range(300)]
     text = "".join(f'{n},"{cell}",{n % 2}\n' for n, cell in enumerate(cells)).encode()
     for chunk in (100, 1000, 4000):
@@ -257,14 +264,21 @@ def test_rows_before_an_error_are_delivered():
         next(blocks)
 
 
-def test_skipping():
+def test_rejects():
     text = b'a,y\n1,0\nx,0\n"3,0\n4,0,9\n5,1\n"6\n7",1\n\xff,1\n8,1'
     rows, rejects = read(text, bad_rows="skip", types={"a": "number"})
     assert [row[0] for row in rows] == [2, 6, 10]
+    codes = ["not-a-number", "quotes", "width", "not-a-number", "encoding"]
+    found = [
+        reject
+        for block in TableReader(source_of(text), bad_rows="skip", types={"a": "number"})
+        for reject in block.rejects
+    ]
+    assert [reject.code for reject in found] == codes
     assert rejects == [(3, b"x,0\n"), (4, b'"3,0\n'), (5, b"4,0,9\n"), (7, b'"6\n7",1\n'), (9, b"\xff,1\n")]
 
 
-def test_kinds_are_settled_by_the_first_lines():
+def test_the_first_lines_decide_the_kinds():
     text = b"a,b,c,y\n1,,x,0\n2,?,NA,1\n"
     reader = TableReader(source_of(text), types={"c": "text"})
     assert reader.kinds == ("number", "number", "text", "number")
@@ -275,7 +289,7 @@ def test_kinds_are_settled_by_the_first_lines():
     assert block.labels.tolist() == [0, 1]
 
 
-def test_a_slip_among_numbers_is_no_word():
+def test_a_typing_error_does_not_make_a_column_categorical():
     text = b"a,y\n" + b"1,0\n" * 50 + b"l,0\n" + b"1,0\n" * 50
     assert TableReader(source_of(text)).kinds == ("number", "number")
     with pytest.raises(DataError, match=r't\.csv:52:1: expected a number in column "a", found "l"'):
@@ -304,7 +318,7 @@ def test_target_and_drop():
     assert (list(block.columns), block.labels.tolist()) == (["b"], [7.0])
 
 
-def test_the_count_of_rows_that_pandas_writes_is_left_out():
+def test_row_numbers_written_by_pandas_are_left_out():
     [block] = TableReader(source_of(b",a,y\n0,5,1\n1,6,0\n"))
     assert list(block.columns) == ["a"]
 
@@ -344,7 +358,7 @@ def test_a_quote_that_is_never_closed(at):
     assert (len(kept), len(rejects)) == (99_999, 1)
 
 
-def test_trickling_pipe(monkeypatch):
+def test_a_pipe_delivers_rows_as_they_come(monkeypatch):
     """The first row arrives while the writer still has the pipe open."""
     out, into = os.pipe()
     with open(out) as stdin, open(into, "wb", buffering=0) as pipe:
@@ -388,3 +402,85 @@ def test_quotes_between_tabs_are_only_quotes_if_they_enclose_cells(tmp_path):
     for name, expected in (("prose", ['"Hi" she said', '"no']), ("excel", ['a\ttab and "quotes"', "no"])):
         [block] = TableReader(tmp_path / f"{name}.tsv", delimiter="\t")
         assert block.columns["said"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        (b"x,1\n", "not-a-number"),
+        (b"inf,1\n", "too-large"),
+        (b"1,?\n", "missing-label"),
+        (b"1\n", "width"),
+        (b'"1"x,2\n', "quotes"),
+        (b'"' + b"1" * (1 << 18) + b'""",2\n', "cell-size"),
+        (b"\xff,2\n", "encoding"),
+    ],
+)
+def test_reject_codes(row, code):
+    options = {"types": {"a": "number"}, "header": True}
+    [block] = TableReader(source_of(b"a,y\n1,0\n" + row + b"2,1\n"), bad_rows="skip", **options)
+    assert (block.lines.tolist(), [reject.code for reject in block.rejects]) == ([2, 4], [code])
+    with pytest.raises(RowError) as caught:
+        read(b"a,y\n1,0\n" + row + b"2,1\n", **options)
+    assert (caught.value.code, str(caught.value)) == (code, block.rejects[0].reason)
+    assert pickle.loads(pickle.dumps(caught.value)).code == code
+
+
+@pytest.mark.parametrize("skip_blanks", [True, False])
+def test_faults_are_those_of_the_csv_module(skip_blanks):
+    """The csv module has one type of error and says in words what is wrong; `_find_fault` agrees with the words."""
+    said = {"expected after": "AFTER_QUOTE", "unexpected end of data": "OPEN_QUOTE", "field larger than": "CELL_SIZE"}
+    rng, counts = random.Random(11), Counter()
+    limit = csv.field_size_limit(5)
+    try:
+        for _ in range(20_000):
+            text = "".join(rng.choices('",\n\r ab', weights=[5, 3, 1, 1, 2, 4, 4], k=rng.randint(0, 12)))
+            form = {"skipinitialspace": skip_blanks, "strict": True}
+            try:
+                list(csv.reader(io.StringIO(text, newline=""), **form))
+            except csv.Error as error:
+                [expected] = [name for words, name in said.items() if words in str(error)]
+                assert csv_cells._find_fault(text, ",", '"', skip_blanks=skip_blanks).name == expected, repr(text)
+                counts[expected] += 1
+            else:
+                assert csv_cells._find_fault(text, ",", '"', skip_blanks=skip_blanks) is None, repr(text)
+    finally:
+        csv.field_size_limit(limit)
+    assert min(counts.values()) > 100
+    assert len(counts) == 3
+
+
+def test_numbers_are_row_major_and_stay_writable():
+    text = b"a,sky,b,y\n1,sun,2,0\n3,rain,?,1\n5,sun,6,0\n"
+    [block] = TableReader(source_of(text))
+    np.testing.assert_array_equal(block.numbers.values, [[1, 2], [3, np.nan], [5, 6]])
+    assert block.numbers.matches(["a", "b"], block.columns)
+    assert block.numbers.values.flags.c_contiguous
+    assert np.isnan(block.numbers.sum_of_squares)
+    assert block[2:].numbers.sum_of_squares == 61.0
+    part = block[np.array([0, 2])]
+    assert part.numbers.matches(["a", "b"], part.columns)
+    np.testing.assert_array_equal(part.numbers.values, [[1, 2], [5, 6]])
+    changed, by_hand = (TableReader(source_of(text)) for _ in range(2))
+    [changed], [by_hand] = changed, by_hand
+    changed.columns["a"] *= 10.0
+    by_hand = replace(by_hand, columns=by_hand.columns | {"a": np.array([10.0, 30.0, 50.0])})
+    one, other = (learn([each], scale=False) for each in (changed, by_hand))
+    np.testing.assert_array_equal(one.model.state.raw.coef, other.model.state.raw.coef)
+
+
+def test_string_labels_are_coded():
+    [block] = TableReader(source_of(b'a,y\n1,no\n2,yes\n3,"y""es"\n4,no\n'))
+    assert block.coded_labels.tolist() == block.labels.tolist() == ["no", "yes", 'y"es', "no"]
+    for part in (block, block[1:], block[:1], block[np.array([0, 3])], block.after(2), copy.deepcopy(block)):
+        classes, codes = part.encode_labels()
+        expected, expected_codes = encode_labels(np.array(part.labels.tolist(), object))
+        assert (classes.tolist(), codes.tolist()) == (expected.tolist(), expected_codes.tolist())
+        assert (classes.dtype, codes.dtype) == (expected.dtype, expected_codes.dtype)
+    with pytest.raises(ValueError, match="read-only"):
+        block.labels[0] = "yes"
+    copied = pickle.loads(pickle.dumps(block))
+    copied.labels[:] = "other"
+    replaced = replace(block, labels=np.array([1.0, 2.0, 1.0, 2.0]))
+    assert [each.encode_labels()[0].tolist() for each in (copied, replaced)] == [["other"], [1.0, 2.0]]
+    assert replaced[:1].labels.tolist() == [1.0]

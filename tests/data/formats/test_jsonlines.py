@@ -1,4 +1,4 @@
-"""JSON lines against Python's json module, at once and one by one."""
+"""JSON lines against Python's json module, parsed by pyarrow and line by line."""
 
 import json
 import math
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff.data.formats import JsonLinesReader, Texts, Words, jsonlines, open_stream
+from novikoff.data.formats import CategoricalColumn, JsonLinesReader, TextColumn, jsonlines, open_stream
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 from tests.reference.formats import lines as literal_lines
@@ -20,16 +20,16 @@ from tests.reference.formats import lines as literal_lines
 SENTENCES = ["call me when you can", "we sail at noon today", "no wind on the lake", "see you in the harbour"]
 
 
-@pytest.fixture(params=["at once", "one by one"], autouse=True)
-def way(request, monkeypatch):
-    """Both ways to read a piece, for every test."""
-    monkeypatch.setattr(jsonlines, "_FEW", 0 if request.param == "at once" else sys.maxsize)
+@pytest.fixture(params=["pyarrow", "line by line"], autouse=True)
+def parser(request, monkeypatch):
+    """Both ways to parse a chunk, for every test."""
+    monkeypatch.setattr(jsonlines, "_FEW", 0 if request.param == "pyarrow" else sys.maxsize)
     return request.param
 
 
 def source_of(text, chunk=1 << 20, is_steady=True):
-    places = iter(range(0, len(text), chunk))
-    return Source("t.jsonl", lambda n: next((text[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(text), chunk))
+    return Source("t.jsonl", lambda n: next((text[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
 
 
 def rows_of(blocks):
@@ -52,7 +52,7 @@ def read(text, chunk=1 << 20, *, is_steady=True, **options):
 
 
 def flat(value, prefix=""):
-    """What a row holds, by Python's json module."""
+    """The cells of a row, by Python's json module."""
     cells = {}
     for key, cell in value.items():
         if isinstance(cell, dict):
@@ -114,8 +114,8 @@ def test_every_split_in_two():
 
 def test_columns():
     [block] = JsonLinesReader(source_of(LOG))
-    assert isinstance(block.columns["user.city"], Words)
-    assert isinstance(block.columns["note"], Texts)
+    assert isinstance(block.columns["user.city"], CategoricalColumn)
+    assert isinstance(block.columns["note"], TextColumn)
     assert block.labels.dtype == np.float64
     assert block.columns["note"].memory.flags.writeable
 
@@ -130,7 +130,7 @@ KEYS = st.text("abc.", min_size=1, max_size=2)
 
 @st.composite
 def objects(draw):
-    """Objects whose keys hold the same kind of thing wherever they are: the kind is in the key."""
+    """Objects whose keys hold values of one kind wherever they are: the kind is in the key."""
 
     def value(depth):
         cells = {}
@@ -154,17 +154,78 @@ def test_any_objects_in_any_chunks(rows, chunk, is_steady, is_ascii):
         assert cells == {key: float(cell) if isinstance(cell, int) else cell for key, cell in expected.items()}
 
 
-def test_many_rows(way, monkeypatch):
+def test_many_rows(parser, monkeypatch):
     rng = random.Random(1)
     rows = [{"a": rng.gauss(0, 1), "w": rng.choice("uvw"), "y": rng.random() < 0.5} for _ in range(3000)]
     monkeypatch.setattr(jsonlines, "_ROWS", 100)
-    monkeypatch.setattr(JsonLinesReader, "_one_by_one" if way == "at once" else "_at_once", None)  # not called
+    monkeypatch.setattr(
+        JsonLinesReader, "_parse_line_by_line" if parser == "pyarrow" else "_parse_with_pyarrow", None
+    )  # not called
     blocks = list(JsonLinesReader(source_of("\n".join(map(json.dumps, rows)).encode() + b"\n", 10_000)))
     assert max(map(len, blocks)) <= 100
     assert np.concatenate([block.columns["a"] for block in blocks]).tolist() == [row["a"] for row in rows]
     assert [word for block in blocks for word in block.columns["w"].tolist()] == [row["w"] for row in rows]
     assert np.concatenate([block.lines for block in blocks]).tolist() == list(range(1, 3001))
     assert np.concatenate([block.labels for block in blocks]).tolist() == [str(row["y"]).lower() for row in rows]
+
+
+def rows_with_new_keys(n_rows, n_keys, make_row):
+    return [
+        {**make_row([f"k{row * n_keys + key}" for key in range(n_keys)]), "y": "ab"[row % 2]} for row in range(n_rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    "make_row",
+    [
+        pytest.param(lambda names: dict.fromkeys(names, 0.5), id="numbers"),
+        pytest.param(lambda names: dict.fromkeys(names, "red"), id="words"),
+        pytest.param(lambda names: {names[0]: dict.fromkeys(names[1:], 0.5)}, id="objects"),
+        pytest.param(lambda names: {f'{name}\\"': None for name in names} | {names[0]: 1.0}, id="nulls"),
+    ],
+)
+def test_new_keys_on_every_line_end_blocks(make_row):
+    """As one table, 1,200 rows of 30 new keys each would have 43 million cells."""
+    rows = rows_with_new_keys(1200, 30, make_row)
+    text = "\n".join(map(json.dumps, rows)).encode() + b"\n"
+    n_read = 0
+    for block in JsonLinesReader(source_of(text)):
+        assert len(block) * len(block.columns) <= 1 << 22
+        for n in (0, len(block) - 1):
+            cells = {name: column[n : n + 1].tolist()[0] for name, column in block.columns.items()}
+            there = {name: cell for name, cell in cells.items() if cell is not None and cell == cell}
+            expected = flat({key: cell for key, cell in rows[n_read + n].items() if key != "y"})
+            assert there == {key: cell for key, cell in expected.items() if cell is not None}
+        n_read += len(block)
+    assert n_read == len(rows)
+
+
+CELLS = {"number": lambda: 1.5, "word": lambda: "red", "note": lambda: random.choice(SENTENCES)}
+
+
+@pytest.mark.parametrize("cells", [1, 7, 100, 1000])
+@pytest.mark.parametrize("chunk", [100, 1 << 20])
+def test_results_do_not_depend_on_the_largest_number_of_cells(monkeypatch, cells, chunk):
+    rng = random.Random(3)
+    rows = [
+        {f"{kind}{rng.randrange(20)}": make() for kind, make in CELLS.items() for _ in range(3)}
+        | {"y": rng.random() < 0.5}
+        for _ in range(200)
+    ]
+    lines = [json.dumps(row) for row in rows]
+    lines[50:50] = ["", "{"]
+    text = "\n".join(lines).encode()
+
+    def read_everything():
+        reader = JsonLinesReader(source_of(text, chunk), bad_rows="skip")
+        blocks = list(reader)
+        return rows_of(blocks), reader.names, reader.kinds, blocks
+
+    *expected, _ = read_everything()
+    monkeypatch.setattr(jsonlines, "_CELLS", cells)
+    *found, blocks = read_everything()
+    assert found == expected
+    assert all(len(block) <= 1 or len(block) * len(block.columns) <= cells for block in blocks)
 
 
 WRONG = {
@@ -217,6 +278,30 @@ def test_wrong_rows(what):
         assert found == ([(line, 1.0, expected) for line in (1, 2, 4)], [(3, row + b"\n")])
 
 
+CODES = {
+    "a number, then a string": "kind",
+    "a list": "kind",
+    "a list of numbers": "kind",
+    "a key twice": "duplicate",
+    "a dotted key twice": "duplicate",
+    "NaN": "syntax",
+    "too large": "too-large",
+    "not text": "encoding",
+    "zero bytes": "encoding",
+    "half a pair": "encoding",
+    "two rows": "syntax",
+    "no label": "missing-label",
+    "a null label": "missing-label",
+    "depth": "nesting",
+}
+
+
+@pytest.mark.parametrize("what", CODES)
+def test_reject_codes(what):
+    reader = JsonLinesReader(source_of(GOOD + WRONG[what][0] + b"\n" + GOOD), bad_rows="skip")
+    assert [reject.code for block in reader for reject in block.rejects] == [CODES[what]]
+
+
 def test_a_row_on_several_lines():
     assert error_of(b'{"a":\n1, "y": 2}\n').startswith(
         "t.jsonl:1:6: this row cannot be read as JSON: expecting value. A row"
@@ -227,7 +312,7 @@ def test_a_row_on_several_lines():
     assert error_of(GOOD + b'{"a": 1, "y": {}\n}\n').startswith("t.jsonl:2:")
 
 
-def test_a_row_that_is_wrong_settles_nothing():
+def test_a_wrong_row_does_not_decide_kinds():
     rows, rejects = read(GOOD + b'{"new": 1, "l": [], "y": 1}\n{"new": "word", "y": 1}\n', bad_rows="skip")
     assert rows[1] == (3, 1.0, {"new": "word"})
     assert len(rejects) == 1
@@ -253,7 +338,7 @@ def test_keys_left_out():
     assert (reader.names, reader.kinds) == (("o.b", "y"), ("number", "number"))
 
 
-def test_types_that_are_told():
+def test_declared_types():
     text = (
         b'{"id": 12345678901234567890, "zip": 123, "n": "1.5", "t": "u v", "y": 1}\n'
         b'{"id": 12345678901234567891, "zip": "12a", "n": " NA ", "t": 1.50, "y": "z"}\n'
@@ -312,7 +397,7 @@ def test_nothing_to_read():
     assert read(b"nonsense\n" + GOOD, 5, is_steady=False, bad_rows="skip")[1] == [(1, b"nonsense\n")]
 
 
-def test_every_cut():
+def test_every_truncation():
     whole = LOG.replace(b"\r", b"")
     for size in range(len(whole)):
         line = whole[:size].rpartition(b"\n")[2].strip()
@@ -330,7 +415,7 @@ def test_every_cut():
             )
 
 
-def mutated(rng, text):
+def mutate(rng, text):
     text = bytearray(text)
     for _ in range(rng.choice([1, 1, 2, 4])):
         at = rng.randrange(len(text) + 1)
@@ -341,12 +426,12 @@ def mutated(rng, text):
     return bytes(text)
 
 
-def test_both_ways_agree_on_mutated_files(monkeypatch, way):
-    """Neither takes what the other does not, and rows and rejects together are all lines that are not blank."""
-    rng = random.Random(way)
-    taken = 0
+def test_both_parsers_agree_on_mutated_files(monkeypatch, parser):
+    """Neither accepts what the other does not, and rows and rejects together are all lines that are not blank."""
+    rng = random.Random(parser)
+    n_rows = 0
     for _ in range(600):
-        text = mutated(rng, LOG)
+        text = mutate(rng, LOG)
         found = []
         for few, chunk in ((0, 1 << 20), (sys.maxsize, 1 << 20), (rng.choice([0, sys.maxsize]), rng.choice([7, 60]))):
             monkeypatch.setattr(jsonlines, "_FEW", few)
@@ -360,13 +445,13 @@ def test_both_ways_agree_on_mutated_files(monkeypatch, way):
         rows, rejects = found[0]
         lines = [line for line, _, _ in rows] + [line for line, _ in rejects]
         assert sorted(lines) == [n for n, row in enumerate(literal_lines(text), start=1) if row.strip(b" \t")]
-        taken += len(rows)
+        n_rows += len(rows)
         for line, label, cells in rows:
             row = flat(json.loads(literal_lines(text)[line - 1]))
             assert {**cells, "y": label} == {
                 key: float(cell) if isinstance(cell, int) else cell for key, cell in row.items()
             }
-    assert taken > 1000
+    assert n_rows > 1000
 
 
 def test_random_bytes():
@@ -376,7 +461,7 @@ def test_random_bytes():
         assert error_of(text * 2, target=False).startswith("t.jsonl:")
 
 
-def test_a_pipe_is_answered_line_by_line(monkeypatch):
+def test_a_pipe_delivers_rows_line_by_line(monkeypatch):
     out, into = os.pipe()
     with open(out) as stdin, open(into, "wb", buffering=0) as pipe:
         monkeypatch.setattr(sys, "stdin", stdin)

@@ -1,4 +1,4 @@
-"""Ends of lines, zero bytes and blanks: the same in every format of text, wherever chunks end."""
+"""Ends of lines, zero bytes and blanks are treated alike in every text format, wherever chunks end."""
 
 import random
 from itertools import product
@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from novikoff.data.formats import open_stream
-from novikoff.data.formats.lines import pieces_of
-from novikoff.data.formats.sniffing import looks_like_prose, looks_like_svmlight, looks_like_vw
+from novikoff.data.formats.lines import read_text_chunks
+from novikoff.data.formats.sniffing import looks_like_labelled_text, looks_like_svmlight, looks_like_vw
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 from novikoff.structured.sentence_files import SentenceFile
@@ -26,12 +26,12 @@ CHUNKS = [1, 2, 3, 7, 1 << 20]
 
 
 def source_of(text, chunk=1 << 20, *, is_steady=True):
-    places = iter(range(0, len(text), chunk))
-    return Source("t.rows", lambda n: next((text[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(text), chunk))
+    return Source("t.rows", lambda n: next((text[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
 
 
 def read(text, format, chunk=1 << 20, *, is_steady=True, **options):
-    """Lines, labels and what the rows hold."""
+    """(line, label, cells) of every row."""
     found = []
     for block in open_stream(source_of(text, chunk, is_steady=is_steady), format=format, **options):
         if format == "svmlight":
@@ -65,16 +65,16 @@ def test_ends_of_lines_may_be_mixed(format):
     for _ in range(60):
         ends = [rng.choice([b"\n", b"\r", b"\r\n", b"\r\r", b"\n\r", b"\r\r\n", b"\n\n"]) for _ in rows]
         text = b"".join(row + end for row, end in zip(rows, ends, strict=True))
-        expected, places = read(b"\n".join(rows), format), [n for n, row in enumerate(lines(text), 1) if row]
+        expected, numbers = read(b"\n".join(rows), format), [n for n, row in enumerate(lines(text), 1) if row]
         found = read(text, format, rng.choice(CHUNKS))
         assert [row[1:] for row in found] == [row[1:] for row in expected]
-        assert [row[0] for row in found] == places[-3:]
+        assert [row[0] for row in found] == numbers[-3:]
 
 
 @pytest.mark.parametrize("format", ROWS)
-def test_zero_bytes_are_refused_where_they_are(format):
+def test_zero_bytes_are_located(format):
     rows = [row.encode() for row in ROWS[format]]
-    for row in range(len(rows) - 2, len(rows)):  # the first tell what the columns are
+    for row in range(len(rows) - 2, len(rows)):  # the first decide what the columns are
         for at in range(len(rows[row]) + 1):
             text = b"\n".join([*rows[:row], rows[row][:at] + b"\0" + rows[row][at:], *rows[row + 1 :]])
             with pytest.raises(DataError, match=rf"^t\.rows:{row + 1}:{at + 1}: not a text file, it contains zero"):
@@ -84,8 +84,8 @@ def test_zero_bytes_are_refused_where_they_are(format):
                 assert [reject.line for block in reader for reject in block.rejects] == [row + 1]
 
 
-def test_zero_bytes_are_no_quotes():
-    """Between tabs cells need no quotes; a zero byte is not one either, so that no tab is swallowed."""
+def test_zero_bytes_do_not_act_as_quotes():
+    """Between tabs cells need no quotes; a zero byte is not one either, which would take a tab into a cell."""
     text = b'a\tb\ty\n1\tsay "no" to it\tno\n2\tx\tyes\n3\t\0c\td\0\tno\n'
     [block] = open_stream(source_of(text), format="tsv", bad_rows="skip")
     assert block.columns["b"].tolist() == ['say "no" to it', "x"]
@@ -95,8 +95,8 @@ def test_zero_bytes_are_no_quotes():
 @pytest.mark.parametrize(
     "label", ["\u00a0", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u2028", "\u3000", "\x0b", "\x0c"]
 )
-def test_only_blanks_and_tabs_are_no_letters(label):
-    """Python takes these for blanks, some even for ends of lines."""
+def test_only_blanks_and_tabs_are_stripped(label):
+    """Python counts these characters as blanks, some even as ends of lines."""
     sentence = "see you at the lake"
     text = f"{label}\t{sentence}\nx{label}\t{sentence} too\n  y \t{sentence}{label}again\n".encode()
     found = read(text, "text")
@@ -110,9 +110,10 @@ def test_only_blanks_and_tabs_are_no_letters(label):
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
-def test_formats_are_told_by_their_lines(end):
+def test_formats_are_sniffed_with_any_end_of_line(end):
     strange = "\x85\u2028\x1c"
-    assert looks_like_prose(end.join(f"{label}\tsee you{strange} at the lake {n}" for n, label in enumerate("aba")))
+    texts = [f"{label}\tsee you{strange} at the lake {n}" for n, label in enumerate("aba")]
+    assert looks_like_labelled_text(end.join(texts))
     assert looks_like_svmlight(end.join(ROWS["svmlight"]))
     assert looks_like_vw(end.join(ROWS["vw"]))
     for format, rows in ROWS.items():
@@ -129,7 +130,7 @@ def test_carriage_returns_within_quotes_are_kept():
         assert [row[2]["a"] for row in found] == ["1\r2", "3\r\n4", "5\n6"]
 
 
-def test_errors_are_in_our_words():
+def test_messages_of_the_csv_module_are_not_shown():
     long = b'a,b\n1,2\n"' + b'""' * (1 << 18) + b'",4\n'
     texts = [b'a,b\r1,"2"x\r3,4\r', b'a,b\n1,2\n"3,4\n', long, b"a,b\r1,2\r3,4\r\r5\n"]
     for text in texts:
@@ -142,19 +143,19 @@ def test_errors_are_in_our_words():
 
 @pytest.mark.parametrize("chunk", CHUNKS)
 @pytest.mark.parametrize("keep_returns", [True, False])
-def test_pieces_are_whole_lines(chunk, keep_returns):
+def test_chunks_are_whole_lines(chunk, keep_returns):
     rng = np.random.default_rng(chunk)
     for _ in range(100):
         text = bytes(rng.choice(list(b"ab\r\n"), rng.integers(1, 30)).tolist())
-        pieces = list(pieces_of(source_of(text, chunk), keep_returns=keep_returns))
-        joined = b"".join(piece.text for piece in pieces)
+        chunks = list(read_text_chunks(source_of(text, chunk), keep_returns=keep_returns))
+        joined = b"".join(one.text for one in chunks)
         assert lines(joined) == lines(text)
         assert joined == text or not keep_returns
         line = 1
-        for n, piece in enumerate(pieces):
-            assert piece.line == line
-            assert n == len(pieces) - 1 or piece.text.endswith((b"\n", b"\r"))
-            line += len(lines(piece.text)) - 1
+        for n, one in enumerate(chunks):
+            assert one.line == line
+            assert n == len(chunks) - 1 or one.text.endswith((b"\n", b"\r"))
+            line += len(lines(one.text)) - 1
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])

@@ -1,4 +1,4 @@
-"""Decimals read by the kernel are the doubles that Python reads, to the last bit."""
+"""Decimals read by the compiled loops are the doubles that Python reads, to the last bit."""
 
 import random
 import struct
@@ -6,26 +6,26 @@ import struct
 import numpy as np
 import pytest
 
-from novikoff._compiled.loops import decimals as kernels
+from novikoff._compiled.loops import decimals
 
-POWERS = kernels.powers_of_five()
+POWERS = decimals.powers_of_five()
 
 
 def read(words):
-    """Values and how it went, of words given as bytes."""
+    """Values and outcomes of words given as bytes."""
     joined = bytearray(b"\n".join(words))
     lengths = np.array([len(word) for word in words])
     starts = np.concatenate([[0], np.cumsum(lengths + 1)[:-1]])
-    out, how = np.empty(len(words)), np.empty(len(words), np.int64)
-    kernels.read_numbers(np.frombuffer(joined, np.uint8), starts, starts + lengths, POWERS, out, how)
-    return out, how
+    out, outcomes = np.empty(len(words)), np.empty(len(words), np.int64)
+    decimals.read_numbers(np.frombuffer(joined, np.uint8), starts, starts + lengths, POWERS, out, outcomes)
+    return out, outcomes
 
 
-def require_same(words, most_hard=1.0):
-    """Every word is a number for the kernel as for Python; those left to Python are few."""
-    out, how = read(words)
-    assert not (how == kernels.NOT_A_NUMBER).any()
-    is_number = how == kernels.NUMBER
+def require_python_value(words, most_hard=1.0):
+    """Every word is read as a number, with the value that Python reads; those left to Python are few."""
+    out, outcomes = read(words)
+    assert not (outcomes == decimals.NOT_A_NUMBER).any()
+    is_number = outcomes == decimals.NUMBER
     expected = np.array(list(map(float, words)))
     assert (out[is_number].view(np.int64) == expected[is_number].view(np.int64)).all()
     assert 1.0 - is_number.mean() <= most_hard
@@ -40,13 +40,13 @@ def doubles(rng, n):
 @pytest.mark.parametrize("form", ["%r", "%.16e", "%.18e", "%.6g", "%.15g", "%.17g"])
 def test_doubles_of_every_size(form):
     values = doubles(np.random.default_rng(1), 80_000)
-    require_same([(form % value).encode() for value in values.tolist()], most_hard=0.02)
+    require_python_value([(form % value).encode() for value in values.tolist()], most_hard=0.02)
 
 
 @pytest.mark.parametrize("form", ["%.6f", "%.3g", "%d", "%.10f", "%.20f", "%.25f"])
 def test_everyday_numbers(form):
     values = np.random.default_rng(2).normal(scale=1000.0, size=60_000)
-    require_same([(form % value).encode() for value in values.tolist()], most_hard=0.001)
+    require_python_value([(form % value).encode() for value in values.tolist()], most_hard=0.001)
 
 
 def test_digits_and_exponents():
@@ -56,7 +56,7 @@ def test_digits_and_exponents():
         digits = str(rng.getrandbits(rng.choice([8, 30, 53, 54, 60, 63, 64, 70])))
         point = rng.randint(0, len(digits))
         words.append(f"{rng.choice(['', '-', '+'])}{digits[:point]}.{digits[point:]}e{rng.randint(-360, 330)}".encode())
-    require_same(words, most_hard=0.2)
+    require_python_value(words, most_hard=0.2)
 
 
 def test_half_way_between_doubles():
@@ -70,7 +70,7 @@ def test_half_way_between_doubles():
         digits = str(whole * 5 ** max(-shift, 0))
         words += [f"{digits[:-1]}{end}e{min(shift, 0)}".encode() for end in (digits[-1], digits[-1] + "1")]
         words.append(f"{int(digits) - 1}e{min(shift, 0)}".encode())
-    require_same(words)
+    require_python_value(words)
 
 
 def test_powers_of_two_and_their_neighbours():
@@ -79,7 +79,7 @@ def test_powers_of_two_and_their_neighbours():
         for mantissa in (0, 1, 2, (1 << 52) - 1, (1 << 52) - 2):
             (value,) = struct.unpack("d", struct.pack("Q", exponent << 52 | mantissa))
             words += [repr(value).encode(), b"%.18e" % value, b"%.19e" % value]
-    require_same(words)
+    require_python_value(words)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_powers_of_two_and_their_neighbours():
         b"1.7976931348623159e308",
     ],
 )
-def test_odd_numbers(word):
-    require_same([word])
-    require_same([word, b"-" + word.lstrip(b"+-")])
+def test_unusual_numbers(word):
+    require_python_value([word])
+    require_python_value([word, b"-" + word.lstrip(b"+-")])
 
 
-JUNK = [
+NO_NUMBERS = [
     b"",
     b"-",
     b"+",
@@ -147,20 +147,20 @@ JUNK = [
 ]
 
 
-@pytest.mark.parametrize("word", JUNK)
-def test_junk(word):
-    assert read([word])[1].tolist() == [kernels.NOT_A_NUMBER]
+@pytest.mark.parametrize("word", NO_NUMBERS)
+def test_words_that_are_no_numbers(word):
+    assert read([word])[1].tolist() == [decimals.NOT_A_NUMBER]
 
 
 def test_random_words():
-    """Numbers for the kernel are exactly the words of these characters that are numbers for Python."""
+    """Of words of these characters, those that are read as numbers are exactly those that Python reads."""
     rng = random.Random(5)
     words = ["".join(rng.choices("0123456789.eE+-", k=rng.randint(1, 7))).encode() for _ in range(300_000)]
-    out, how = read(words)
-    for word, value, went in zip(words, out.tolist(), how.tolist(), strict=True):
+    out, outcomes = read(words)
+    for word, value, outcome in zip(words, out.tolist(), outcomes.tolist(), strict=True):
         try:
             expected = float(word)
         except ValueError:
-            assert went == kernels.NOT_A_NUMBER, word
+            assert outcome == decimals.NOT_A_NUMBER, word
         else:
-            assert went == kernels.HARD or (went == kernels.NUMBER and value == expected), word
+            assert outcome == decimals.HARD or (outcome == decimals.NUMBER and value == expected), word

@@ -1,4 +1,4 @@
-"""The reader that fits a file."""
+"""Opening files with the reader for their format."""
 
 import gzip
 import io
@@ -66,7 +66,7 @@ def columnar(kind):
         pytest.param("rows.dat", gzip.compress(columnar("file"), mtime=0), ArrowReader, id="arrow packed by content"),
     ],
 )
-def test_by_name_and_content(tmp_path, name, content, reader):
+def test_format_from_name_and_content(tmp_path, name, content, reader):
     path = tmp_path / name
     path.write_bytes(content)
     found = open_stream(path)
@@ -74,7 +74,7 @@ def test_by_name_and_content(tmp_path, name, content, reader):
     assert sum(map(len, found)) >= 1
 
 
-def test_by_request(tmp_path):
+def test_given_format(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(SPARSE)
     with open_stream(path, format="svmlight", bad_rows="skip", target=None, drop=()) as reader:
@@ -101,7 +101,7 @@ def test_empty(tmp_path):
 
 
 @pytest.mark.parametrize("format", ["parquet", "arrow", "jsonl"])
-def test_options_that_make_no_sense(tmp_path, format):
+def test_options_of_other_formats_are_refused(tmp_path, format):
     assert format in FORMATS
     path = tmp_path / "rows"
     path.write_bytes(OBJECTS if format == "jsonl" else columnar("file" if format == "arrow" else format))
@@ -123,21 +123,21 @@ def test_damaged_and_empty(tmp_path):
         open_stream(path)
     path = tmp_path / "rows.parquet.gz"
     path.write_bytes(gzip.compress(columnar("parquet")))
-    with pytest.raises(DataError, match=r"has been packed as a whole\. Unpack it first"):
+    with pytest.raises(DataError, match=r"is itself compressed\. Decompress it first"):
         open_stream(path)
 
 
 @pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
 def test_pipes(chunk):
     def piped(content):
-        places = iter(range(0, len(content), chunk))
-        return Source("pipe", lambda n: next((content[at : at + chunk] for at in places), b""), is_steady=False)
+        offsets = iter(range(0, len(content), chunk))
+        return Source("pipe", lambda n: next((content[at : at + chunk] for at in offsets), b""), is_steady=False)
 
     for kind in ("file", "stream"):
         [block] = open_stream(piped(columnar(kind)))
         assert block.labels.tolist() == ["u", "v"]
     assert sum(map(len, open_stream(piped(OBJECTS)))) == 2
-    with pytest.raises(DataError, match=r"pipe: Parquet is read from its end and needs a file, not a pipe\. Save it"):
+    with pytest.raises(DataError, match=r"pipe: Parquet is read from its end, so pipes are not supported\. Save "):
         open_stream(piped(columnar("parquet")))
 
 
@@ -153,7 +153,7 @@ def test_a_named_pipe(tmp_path):
         thread.join()
 
 
-def test_tables_do_not_wait_for_pyarrow():
+def test_tables_do_not_load_pyarrow():
     code = """
 import sys, novikoff.data.formats as streams
 chunks = iter([b"a,y\\n1,2\\n", b""])

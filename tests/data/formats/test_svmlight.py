@@ -22,8 +22,8 @@ CHUNKS = [1, 2, 3, 5, 17, 64, 1000, 1 << 20]
 
 
 def source_of(text, chunk=1 << 20):
-    places = iter(range(0, len(text), chunk))
-    return Source("rows.svm", lambda n: next((text[at : at + chunk] for at in places), b""))
+    offsets = iter(range(0, len(text), chunk))
+    return Source("rows.svm", lambda n: next((text[at : at + chunk] for at in offsets), b""))
 
 
 def rows_of(block):
@@ -61,8 +61,8 @@ def require_literal(text, chunk=1 << 20):
         assert found == rows
 
 
-def written(rng, n):
-    """A file with a bit of everything that is allowed."""
+def random_file(rng, n):
+    """A file with everything that is allowed."""
     out = []
     for _ in range(n):
         kind = rng.random()
@@ -100,7 +100,7 @@ def written(rng, n):
 def test_files_in_chunks_of_any_size(chunk):
     rng = random.Random(chunk)
     for _ in range(30 if chunk > 3 else 8):
-        require_literal(written(rng, rng.randint(1, 40)), chunk)
+        require_literal(random_file(rng, rng.randint(1, 40)), chunk)
 
 
 VALID = b"1 qid:3 1:0.5 20:1e-3 # no\r\n\n-1 3:2 1:.25\n+1\n0 7:12345678901234567890123"
@@ -115,7 +115,7 @@ def test_every_truncation():
 def test_random_mutations():
     rng = random.Random(6)
     for _ in range(1500):
-        text = bytearray(VALID if rng.random() < 0.5 else written(rng, 5))
+        text = bytearray(VALID if rng.random() < 0.5 else random_file(rng, 5))
         for _ in range(rng.choice([1, 1, 2, 5])):
             at = rng.randrange(len(text) + 1)
             if rng.random() < 0.3:
@@ -129,7 +129,7 @@ def test_random_mutations():
 
 
 def test_short_pairs_with_one_byte_changed():
-    """Pairs that a window holds take another way than long ones: also just before the end, and when they are wrong."""
+    """Pairs that fit a window are read by other code than long ones: also just before the end, and when wrong."""
     rng = random.Random(7)
     for _ in range(1500):
         indices = sorted(rng.sample(range(10 ** rng.randint(1, 9)), 9))
@@ -141,9 +141,9 @@ def test_short_pairs_with_one_byte_changed():
         require_literal(bytes(text[: rng.choice([len(text), len(text) - 1, rng.randrange(1, len(text))])]))
 
 
-def test_rows_are_measured_as_they_are_read():
+def test_squared_norms_are_computed_while_reading():
     rng = random.Random(8)
-    for text in (written(rng, 40), b"1 1:1e148 2:1e148\n1 1:1e145\n1\n"):
+    for text in (random_file(rng, 40), b"1 1:1e148 2:1e148\n1 1:1e145\n1\n"):
         for block in SvmlightReader(source_of(text)):
             known = block.squared_norms >= 0
             rows = Rows.of(block.rows[known])
@@ -151,7 +151,7 @@ def test_rows_are_measured_as_they_are_read():
             assert known.any()
             assert np.array_equal(block.squared_norms[known], rows.squared_norms)
             assert block[1:].squared_norms is replace(block, rows=2.0 * block.rows).squared_norms is None
-            if text.startswith(b"1 1:1e148"):  # whose square is too large to go on with
+            if text.startswith(b"1 1:1e148"):  # its square is too large
                 assert known.tolist() == [False, True, True]
 
 
@@ -179,6 +179,22 @@ def test_rows_are_measured_as_they_are_read():
 def test_messages(text, message):
     error = read(text, bad_rows="stop")[2]
     assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        (b"spam 1:2", "bad-label"),
+        (b"1 1:2 3", "syntax"),
+        (b"1 1:2 1:5", "duplicate"),
+        (b"1 3:1e150", "too-large"),
+        (b"1 2147483647:1", "too-large"),
+        (b"1 \xff:1", "encoding"),
+    ],
+)
+def test_reject_codes(row, code):
+    [block] = SvmlightReader(source_of(b"1 1:1\n" + row + b"\n"), bad_rows="skip")
+    assert [reject.code for reject in block.rejects] == [code]
 
 
 def test_largest_index_and_width():
@@ -220,7 +236,7 @@ def test_a_reader_is_for_one_pass(tmp_path):
         SvmlightReader(path, bad_rows="ignore")
 
 
-def test_trickling_pipe(monkeypatch):
+def test_a_pipe_delivers_rows_as_they_come(monkeypatch):
     """Rows arrive while the writer still has the pipe open."""
     out, into = os.pipe()
     with open(out) as stdin, open(into, "wb", buffering=0) as pipe:
@@ -247,7 +263,7 @@ def test_leaving_early_ends_the_thread(tmp_path):
     assert set(threading.enumerate()) <= before
 
 
-def test_a_reader_that_nobody_went_through_is_closed(tmp_path):
+def test_a_reader_that_was_not_iterated_over_is_closed(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_bytes(b"1 1:1\n")
     closed = []
@@ -259,7 +275,7 @@ def test_a_reader_that_nobody_went_through_is_closed(tmp_path):
 
 
 def test_memory_does_not_grow():
-    """What is held at once depends on the chunk, not on the length of the file."""
+    """Memory depends on the size of a chunk, not on the length of the file."""
 
     def peak(chunks):
         left = iter(range(chunks))

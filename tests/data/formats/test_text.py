@@ -5,18 +5,18 @@ import random
 import pytest
 
 from novikoff.data.formats.sources import Source
-from novikoff.data.formats.text import ProseReader
+from novikoff.data.formats.text import LabelledTextReader
 from novikoff.errors import DataError
-from tests.reference.formats import prose as literal
+from tests.reference.formats import labelled_text as literal
 
 
 def read(text, chunk=1 << 20, **options):
     """All (line, label, text), rejects [(line, text)], and the error, if any, that ended it."""
-    places = iter(range(0, len(text), chunk))
-    source = Source("sms.txt", lambda n: next((text[at : at + chunk] for at in places), b""))
+    offsets = iter(range(0, len(text), chunk))
+    source = Source("sms.txt", lambda n: next((text[at : at + chunk] for at in offsets), b""))
     rows, rejects = [], []
     try:
-        for block in ProseReader(source, **options):
+        for block in LabelledTextReader(source, **options):
             labels = [None] * len(block) if block.labels is None else block.labels.tolist()
             rows += zip(block.lines.tolist(), labels, block.columns["text"].tolist(), strict=True)
             rejects += [(reject.line, reject.text) for reject in block.rejects]
@@ -57,6 +57,14 @@ def test_random_mutations():
         require_literal(bytes(text), rng.choice([5, 1 << 20]))
 
 
+def test_labels_are_coded():
+    chunks = iter([b"ham\tx\n spam\ty\nham \tz\nno tab\n", b""])
+    [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)), bad_rows="skip")
+    assert (block.coded_labels.codes.tolist(), block.coded_labels.values) == ([0, 1, 0], ["ham", "spam"])
+    assert block.labels is block.coded_labels.strings
+    assert [reject.code for reject in block.rejects] == ["bad-label"]
+
+
 def test_texts_without_labels():
     assert read(b"see you\ncall now\n", target=False)[0] == [(1, None, "see you"), (2, None, "call now")]
     assert read(b"see you\ncall\tnow\n", 1, target=False)[0] == [(1, None, "see you"), (2, None, "call\tnow")]
@@ -75,11 +83,11 @@ def test_texts_without_labels():
         (b"\n\n", "sms.txt: found no rows"),
     ],
 )
-def test_what_is_said(text, message):
+def test_messages(text, message):
     assert str(read(text)[2]).startswith(message)
 
 
 @pytest.mark.parametrize("options", [{"target": "author"}, {"types": {"text": "word"}}, {"types": {"age": "number"}}])
-def test_other_columns_are_not_there(options):
+def test_other_columns_are_refused(options):
     with pytest.raises(DataError, match="say that its format is tsv"):
-        ProseReader(Source("sms.txt", lambda n: b""), **options)
+        LabelledTextReader(Source("sms.txt", lambda n: b""), **options)

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from novikoff.data.encoding.vocabulary import Names
+from novikoff.data.encoding.names import NameBatch
 from novikoff.data.formats import vw
 from novikoff.data.formats.sources import Source
 from novikoff.data.formats.vw import VwReader
@@ -17,13 +17,13 @@ CHUNKS = [1, 2, 3, 5, 17, 64, 1000, 1 << 20]
 
 
 def source_of(text, chunk=1 << 20, *, is_steady=True):
-    places = iter(range(0, len(text), chunk))
-    return Source("rows.vw", lambda n: next((text[at : at + chunk] for at in places), b""), is_steady=is_steady)
+    offsets = iter(range(0, len(text), chunk))
+    return Source("rows.vw", lambda n: next((text[at : at + chunk] for at in offsets), b""), is_steady=is_steady)
 
 
 def hash_of(space, name):
-    """The hash of a name by itself, however it was met."""
-    return int(Names.under(space.decode(), [name.decode()]).hashes[0])
+    """The hash of a name, computed for itself."""
+    return int(NameBatch.with_prefix(space.decode(), [name.decode()]).hashes[0])
 
 
 def rows_of(block):
@@ -31,7 +31,7 @@ def rows_of(block):
     for n in range(len(block)):
         row = {}
         for p in range(block.indptr[n], block.indptr[n + 1]):
-            space, name = (text[begin:end] for begin, end in (block.spaces[block.space_of[p]], block.names[p]))
+            space, name = (text[begin:end] for begin, end in (block.namespaces[block.namespace_of[p]], block.names[p]))
             assert int(block.hashes[p]) == hash_of(space, name)
             row[space, name] = row.get((space, name), 0.0) + float(block.values[p])
         yield int(block.lines[n]), None if np.isnan(block.labels[n]) else float(block.labels[n]), row
@@ -70,8 +70,8 @@ def require_literal(text, chunk=1 << 20):
             assert found == rows
 
 
-def written(rng, n):
-    """A file with a bit of everything that is allowed."""
+def random_file(rng, n):
+    """A file with everything that is allowed."""
     out = []
     for _ in range(n):
         if rng.random() < 0.1:
@@ -101,11 +101,11 @@ def written(rng, n):
 def test_files_in_chunks_of_any_size(chunk):
     rng = random.Random(chunk)
     for _ in range(30 if chunk > 3 else 8):
-        require_literal(written(rng, rng.randint(1, 40)), chunk)
+        require_literal(random_file(rng, rng.randint(1, 40)), chunk)
 
 
 def test_short_features_with_one_byte_changed():
-    """Features that a window holds take another way than long ones: also just before the end, and when wrong."""
+    """Features that fit a window are read by other code than long ones: also just before the end, and when wrong."""
     rng = random.Random(7)
     for _ in range(1200):
         names = ["".join(rng.choices("abcxyz123_^", k=rng.randint(1, 9))) for _ in range(9)]
@@ -117,7 +117,7 @@ def test_short_features_with_one_byte_changed():
         require_literal(bytes(text[: rng.choice([len(text), len(text) - 1, rng.randrange(1, len(text))])]))
 
 
-def test_names_that_are_there_twice_are_found():
+def test_duplicate_names_are_found():
     rng = random.Random(9)
     sizes = [0, 1, 2, 50, 4096, 5000]
     rows = [rng.sample(range(10**6), n) for n in sizes] + [[*rng.sample(range(10**6), n), 7, 7] for n in sizes]
@@ -140,7 +140,7 @@ def test_every_truncation():
 def test_random_mutations():
     rng = random.Random(6)
     for _ in range(1500):
-        text = bytearray(VALID if rng.random() < 0.5 else written(rng, 5))
+        text = bytearray(VALID if rng.random() < 0.5 else random_file(rng, 5))
         for _ in range(rng.choice([1, 1, 2, 5])):
             at = rng.randrange(len(text) + 1)
             if rng.random() < 0.3:
@@ -159,7 +159,7 @@ def test_random_bytes():
 
 def test_blocks_of_few_rows(monkeypatch):
     monkeypatch.setattr(vw, "_ROWS", 3)
-    require_literal(written(random.Random(8), 30))
+    require_literal(random_file(random.Random(8), 30))
 
 
 @pytest.mark.parametrize(
@@ -182,19 +182,37 @@ def test_blocks_of_few_rows(monkeypatch):
         (b"\n \n", "rows.vw: found no rows, only blank lines"),
     ],
 )
-def test_what_is_said(text, message):
+def test_messages(text, message):
     with pytest.raises(DataError) as caught:
         list(VwReader(source_of(text)))
     assert str(caught.value).startswith(message)
     assert str(caught.value).endswith(".")
 
 
-def test_a_pipe_is_read_as_it_trickles():
-    said = []
+@pytest.mark.parametrize(
+    ("row", "code"),
+    [
+        (b"| a", "bad-label"),
+        (b"spam | b", "bad-label"),
+        (b"1 2.0 | a", "bad-label"),
+        (b"1 | b:x", "not-a-number"),
+        (b"1 | :3", "syntax"),
+        (b"1 b c", "syntax"),
+        (b"1 | a:1e400", "too-large"),
+        (b"1 | \xff", "encoding"),
+    ],
+)
+def test_reject_codes(row, code):
+    [block] = VwReader(source_of(b"1 | a\n" + row + b"\n"), bad_rows="skip")
+    assert [reject.code for reject in block.rejects] == [code]
+
+
+def test_a_pipe_delivers_rows_as_they_come():
+    calls = []
 
     def read(n):
-        said.append(len(said))
-        return [b"1 | a\n-1 |", b" b\n", b"1 | c\n", b""][min(len(said) - 1, 3)]
+        calls.append(n)
+        return [b"1 | a\n-1 |", b" b\n", b"1 | c\n", b""][min(len(calls) - 1, 3)]
 
     reader = VwReader(Source("pipe", read, is_steady=False))
     assert [len(block) for block in reader] == [1, 1, 1]

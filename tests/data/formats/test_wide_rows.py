@@ -1,4 +1,4 @@
-"""Rows of very many cells: nothing takes longer than in proportion, and what columns hold is still found out."""
+"""Rows of very many cells: time grows in proportion to them, and the kinds of columns are still sniffed."""
 
 import json
 
@@ -17,7 +17,7 @@ def source_of(text, name, is_steady=True):
 
 @pytest.mark.parametrize("is_steady", [True, False])
 @pytest.mark.parametrize("n_rows", [1, 2, 30])
-def test_kinds_are_found_if_the_header_is_longer_than_the_sample(monkeypatch, n_rows, is_steady):
+def test_kinds_are_sniffed_if_the_header_is_longer_than_the_sample(monkeypatch, n_rows, is_steady):
     monkeypatch.setattr(delimited, "_SAMPLE", 1 << 8)
     names = [f"column_{k}" for k in range(200)]
     rows = [[*(["red", "blue"][k % 2] if k % 3 else str(k) for k in range(200)), "ham"] for _ in range(n_rows)]
@@ -27,7 +27,7 @@ def test_kinds_are_found_if_the_header_is_longer_than_the_sample(monkeypatch, n_
         assert sum(map(len, reader)) == n_rows
 
 
-def test_the_columns_of_a_table_are_not_listed_again_for_each_of_them(monkeypatch):
+def test_columns_are_not_listed_once_for_each_column(monkeypatch):
     counts = []
     inner = TableEncoding.columns
     monkeypatch.setattr(TableEncoding, "columns", lambda self, kind: counts.append(kind) or inner(self, kind))
@@ -38,13 +38,13 @@ def test_the_columns_of_a_table_are_not_listed_again_for_each_of_them(monkeypatc
         block = TableBlock("t.jsonl", np.arange(3), np.array(["a", "b", "a"], object), columns, is_loose=True)
         encoding = TableEncoding(Features())
         list(encoding.learn(block))
-        encoding.read(block)
+        encoding.encode(block)
         counts.append(n)
     middle = counts.index(10)
     assert len(counts[:middle]) == len(counts[middle + 1 : -1]) < 30
 
 
-def test_wide_lines_of_json_are_read_as_others(monkeypatch):
+def test_wide_lines_of_json_are_read_like_others(monkeypatch):
     rows = [
         {"y": "ab"[k % 2], **{f"key{j}": [j * 0.5, f"v{j}", None, True][j % 4] for j in range(k, 300 + k)}}
         for k in range(20)

@@ -1,4 +1,4 @@
-"""novikoff convert: the same rows in another format, there and back."""
+"""Conversion of files to every format and back, and the command novikoff convert."""
 
 import bz2
 import csv
@@ -19,7 +19,7 @@ from novikoff.cli import main
 from novikoff.data.formats import NamedBlock, SparseBlock
 from novikoff.data.writing import FORMATS, convert
 from novikoff.data.writing.outputs import format_of
-from novikoff.data.writing.shortest_decimals import number_text
+from novikoff.data.writing.shortest_decimals import format_number
 from novikoff.errors import DataError
 
 TABLES = ["csv", "tsv", "parquet", "arrow", "jsonl"]
@@ -27,7 +27,7 @@ ALL = [*TABLES, "svm", "vw"]
 
 
 def read(path, **options):
-    """(label, {name: value}) of every row, what is missing left out, whatever the format."""
+    """Return (label, {name: value}) of every row in any format, without missing values."""
     found = []
     for block in nk.open_stream(path, **options):
         labels = [None] * len(block) if block.labels is None else block.labels.tolist()
@@ -70,7 +70,7 @@ def sparse(tmp_path):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_read_back(value):
-    text = number_text(value)
+    text = format_number(value)
     assert math.copysign(1.0, float(text)) == math.copysign(1.0, value)
     assert float(text) == value == json.loads(text)
     assert not text.endswith(".0") or text == "-0.0"
@@ -88,7 +88,7 @@ def test_table_to_svmlight(days, tmp_path):
 
 
 def test_numbering_does_not_depend_on_blocks(tmp_path):
-    """The same rows in one file and in many, as one and as many blocks."""
+    """Rows in one file and in many, as one block and as many, give the same numbers."""
     rng = np.random.default_rng(0)
     names = ["a", "x", "b", "y", "label"]
     rows = [
@@ -123,7 +123,7 @@ def test_table_to_vw(tmp_path):
     assert (tmp_path / "out.vw.labels").read_text() == "0\tgo\n1\tstay\n"
 
 
-def test_numbers_as_labels_stay(tmp_path):
+def test_numeric_labels_stay(tmp_path):
     path = write_csv(tmp_path / "a.csv", ["x", "label"], [("1", "-1"), ("2", "2.5"), ("3", "1")])
     for extension, lines in (("svm", ["-1 1:1", "2.5 1:2", "1 1:3"]), ("vw", ["-1 | x:1", "2.5 | x:2", "1 | x:3"])):
         convert(path, output := tmp_path / f"out.{extension}")
@@ -150,7 +150,7 @@ def test_svmlight_to_table(sparse, tmp_path):
     assert (tmp_path / "out.csv").read_text() == "0,1,2,label\n1,0,0,1\n0,0,5,2\n"
 
 
-def test_svmlight_keeps_only_what_is_there(sparse, tmp_path):
+def test_svmlight_keeps_only_stored_values(sparse, tmp_path):
     convert(sparse, tmp_path / "out.jsonl")
     objects = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert objects == [{"1": 0.5, "4": 2, "label": 1}, {"label": -1}, {"2": 1e-300, "3": -7, "label": 2.5}]
@@ -174,7 +174,7 @@ def test_vw_to_others(tmp_path):
     with pytest.raises(DataError, match="one column of text"):
         convert(path, tmp_path / "out.txt")
     path.write_text("1 | label:2\n")
-    with pytest.raises(DataError, match="--label"):
+    with pytest.raises(DataError, match=r"another name \(label\)"):
         convert(path, tmp_path / "no.jsonl")
     convert(path, tmp_path / "out.jsonl", label="y")
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {"label": 2, "y": 1}
@@ -195,7 +195,7 @@ def test_text_does_not_become_svmlight(tmp_path):
 
 
 def test_json_lines_to_others(tmp_path):
-    """Rows that name what they have: all names are columns, what is not named is missing, or 0 where there are none."""
+    """All names become columns; what a row does not name is missing, or 0 in formats without missing values."""
     path = tmp_path / "log.jsonl"
     path.write_text('{"a": 1, "label": "p"}\n{"b": "x", "label": "q"}\n{"a": 2, "c": 3, "label": "p"}\n')
     convert(path, tmp_path / "out.csv")
@@ -207,7 +207,7 @@ def test_json_lines_to_others(tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == path.read_bytes()
 
 
-# -- there and back
+# -- round trips
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6).filter(
     lambda name: not name.isdecimal()
@@ -220,7 +220,7 @@ NUMBERS = st.floats(-1e100, 1e100) | st.integers(-5, 5).map(float)
 
 @st.composite
 def tables(draw):
-    """Names, kinds, and rows; the first row lacks nothing, so that nothing has to be guessed."""
+    """Names, kinds and rows of a table; no cell of the first row is missing, so that the types are clear."""
     names = draw(st.lists(NAMES.filter(lambda name: name != "label"), min_size=1, max_size=4, unique=True))
     kinds = [draw(st.sampled_from(["number", "word"])) for _ in names]
     cells = [NUMBERS if kind == "number" else WORDS for kind in kinds]
@@ -240,13 +240,14 @@ def as_read(names, rows):
 
 def cells_of(rows):
     return [
-        ["" if cell is None else number_text(cell) if isinstance(cell, float) else cell for cell in row] for row in rows
+        ["" if cell is None else format_number(cell) if isinstance(cell, float) else cell for cell in row]
+        for row in rows
     ]
 
 
 @pytest.mark.parametrize("by", TABLES)
 @given(table=tables())
-def test_tables_there_and_back(by, table, tmp_path_factory):
+def test_round_trip_of_tables(by, table, tmp_path_factory):
     names, kinds, rows, label = table
     folder = tmp_path_factory.mktemp("there")
     types = {**dict(zip(names, kinds, strict=True)), "label": label}
@@ -255,9 +256,9 @@ def test_tables_there_and_back(by, table, tmp_path_factory):
     expected = as_read(names, rows)
     assert read(path, **how) == expected
     convert(path, middle := folder / f"b.{by}", **how)
-    told = {**how, "delimiter": "\t"} if by == "tsv" else how if by == "csv" else {"types": types}
-    assert read(middle, target="label", **told) == expected
-    convert(middle, folder / "c.csv", target="label", **told)
+    options = {**how, "delimiter": "\t"} if by == "tsv" else how if by == "csv" else {"types": types}
+    assert read(middle, target="label", **options) == expected
+    convert(middle, folder / "c.csv", target="label", **options)
     assert read(folder / "c.csv", **how) == expected
 
 
@@ -269,11 +270,11 @@ def sparse_rows(draw):
 
 @pytest.mark.parametrize("by", ["svm", "svm.gz", "csv", "parquet", "vw", "jsonl"])
 @given(rows=sparse_rows())
-def test_svmlight_there_and_back(by, rows, tmp_path_factory):
-    """By the names that are listed, where features have been numbered anew."""
+def test_round_trip_of_svmlight(by, rows, tmp_path_factory):
+    """Where features have been numbered anew, OUTPUT.names has their names."""
     folder = tmp_path_factory.mktemp("there")
     rows = [(label, row or {1: 1.0}) for label, row in rows]  # a table without columns is none
-    lines = (" ".join([number_text(label), *(f"{j}:{v!r}" for j, v in row.items())]) for label, row in rows)
+    lines = (" ".join([format_number(label), *(f"{j}:{v!r}" for j, v in row.items())]) for label, row in rows)
     (folder / "a.svm").write_text("\n".join(lines) + "\n")
     expected = [(label, {str(j): v for j, v in row.items()}) for label, row in rows]
     convert(folder / "a.svm", folder / f"b.{by}")
@@ -286,7 +287,7 @@ def test_svmlight_there_and_back(by, rows, tmp_path_factory):
 
 
 @pytest.mark.parametrize("by", ["vw", "jsonl", "svm"])
-def test_vw_there_and_back(by, tmp_path):
+def test_round_trip_of_vw(by, tmp_path):
     path = tmp_path / "a.vw"
     path.write_text("1 | a b:2.5 c:-1e-7\n-1 |\n3 | b\n")
     convert(path, tmp_path / f"b.{by}")
@@ -298,7 +299,7 @@ def test_vw_there_and_back(by, tmp_path):
     assert found == read(path)
 
 
-def test_label_and_text_there_and_back(tmp_path):
+def test_round_trip_of_label_and_text(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text('spam\tcall "now"\nham\tsee you, at one\n')
     convert(path, tmp_path / "b.csv", format="text")
@@ -312,13 +313,13 @@ def test_label_and_text_there_and_back(tmp_path):
 @pytest.mark.parametrize(
     ("packing", "unpack"), [("gz", gzip.decompress), ("bz2", bz2.decompress), ("xz", lzma.decompress)]
 )
-def test_packed(packing, unpack, days, tmp_path):
+def test_compressed(packing, unpack, days, tmp_path):
     convert(days, tmp_path / "plain.csv")
     convert(days, tmp_path / f"out.csv.{packing}")
     assert unpack((tmp_path / f"out.csv.{packing}").read_bytes()) == (tmp_path / "plain.csv").read_bytes()
 
 
-def test_packed_with_zstandard(days, tmp_path):
+def test_compressed_with_zstandard(days, tmp_path):
     convert(days, tmp_path / "out.csv.zst")
     assert (tmp_path / "out.csv.zst").read_bytes()[:4] == b"\x28\xb5\x2f\xfd"
     assert read(tmp_path / "out.csv.zst") == read(days)
@@ -340,17 +341,17 @@ def test_an_error_leaves_the_output_as_it_was(extension, tmp_path):
     assert len(read(output)) == 70_000
 
 
-def test_onto_itself(days):
+def test_a_file_onto_itself(days):
     before = read(days)
     convert(days, days)
     assert read(days) == before
 
 
 def test_many_blocks(tmp_path):
-    """More rows than a block has, to every format and back."""
+    """More rows than a block has are converted to every format and back."""
     rng = np.random.default_rng(0)
     numbers, words = rng.normal(size=150_000).round(2).tolist(), rng.choice(["u", "v"], 150_000).tolist()
-    rows = [(number_text(a), w, "p" if a > 0 else "q") for a, w in zip(numbers, words, strict=True)]
+    rows = [(format_number(a), w, "p" if a > 0 else "q") for a, w in zip(numbers, words, strict=True)]
     path = write_csv(tmp_path / "a.csv", ["x", "w", "label"], rows)
     expected = read(path)
     for extension in ("parquet", "arrow", "jsonl"):
@@ -364,10 +365,10 @@ def test_formats(name):
     assert format_of(name if "." in name else "-", None if "." in name else name) in FORMATS
 
 
-# -- refusals
+# -- errors
 
 
-def test_files_that_do_not_fit(days, sparse, tmp_path):
+def test_files_that_do_not_go_together(days, sparse, tmp_path):
     other = write_csv(tmp_path / "other.csv", ["age", "wind", "label"], [("1", "2", "go"), ("2", "3", "go")])
     numbers = write_csv(tmp_path / "numbers.csv", ["age", "sky", "label"], [("1", "2", "7"), ("2", "3", "8")])
     for wrong, output, message in [
@@ -411,7 +412,7 @@ def test_command(days, tmp_path):
     assert run("convert", days, "-", "--to", "csv", "--drop", "age").stdout.splitlines()[:2] == ["sky,label", "sun,go"]
 
 
-def test_target_comes_last(days, tmp_path):
+def test_the_target_is_the_last_column(days, tmp_path):
     run("convert", days, tmp_path / "out.csv", "--target", "sky", "--bad-rows", "skip")
     assert (tmp_path / "out.csv").read_text().splitlines()[:2] == ["age,label,sky", "3,go,sun"]
     assert (tmp_path / "out.csv.rejects").read_text().count("\n") == 1  # the row without sky
@@ -434,7 +435,7 @@ def test_without_labels(tmp_path):
 def test_wrong_calls(days, sparse, tmp_path):
     assert "--to" in run("convert", days, "-", code=2).output
     assert "--to" in run("convert", days, tmp_path / "out.doc", code=2).output
-    assert "packs" in run("convert", days, tmp_path / "out.parquet.gz", code=2).output
+    assert "compresses" in run("convert", days, tmp_path / "out.parquet.gz", code=2).output
     assert "--no-labels" in run("convert", days, "out.csv", "--target", "sky", "--no-labels", code=2).output
     assert "nowhere.csv" in run("convert", "nowhere.csv", tmp_path / "out.svm", code=1).output
     assert "folder" in run("convert", days, tmp_path, "--to", "csv", code=1).output
@@ -443,7 +444,7 @@ def test_wrong_calls(days, sparse, tmp_path):
     assert "pipe" in said
 
 
-def test_help_teaches():
+def test_help_has_examples():
     said = run("convert", "--help").output
-    for word in itertools.chain(FORMATS, ["OUTPUT.names", "OUTPUT.labels", "two readings", "NA"]):
+    for word in itertools.chain(FORMATS, ["OUTPUT.names", "OUTPUT.labels", "read twice", "NA"]):
         assert word in said

@@ -1,19 +1,19 @@
 """Chains of tags: the perceptron on whole sentences.
 
     problem   find a chain of tags y_1..y_n for the tokens x_1..x_n of a sentence, and learn to
-    given     the features f of every token, as `kernels.tokens` numbers them; its right tag
-    result    argmax_y sum_i <W[f], y_i> over the features f of token i, + sum_i P[y_i-1, y_i] + T[y_i-2, y_i-1, y_i];
-              on a mistake w <- w + phi(x, y) - phi(x, y^)
+    given     the features f of every token, as numbered by `loops.tokens`; its true tag
+    result    y^ = argmax_y sum_i E[i, y_i] + P[y_i-1, y_i] + T[y_i-2, y_i-1, y_i], where E[i, y] is the sum of W[f, y]
+              over the features f of token i; on a mistake w <- w + phi(x, y) - phi(x, y^)
     source    Collins 2002, fig. 1 and section 3.4; the average in one extra sum: Daume III 2006, p. 19
 
-All weights are whole numbers and so are all sums here: nothing is rounded. W has a row of tags for each feature, so
-that a feature is one short read. A feature has no row before its first update, which most never see. A feature may
-also go with the tag before: then it is another for each of these.
-With delta_t what example t adds, the mean of all weight vectors after N examples is
+All weights are integers and so are all sums here: nothing is rounded. W has a row of tags for each feature, so that
+one short read has a feature's weights for all tags. A feature has no row before its first update, and most features
+never take part in one. A transition feature is combined with the previous tag: it is a different feature after each.
+With delta_t the change that example t makes, the mean of all weight vectors after N examples is
 
     1/N sum_t w_t  =  1/N sum_t (N - t + 1) delta_t  =  w - 1/N sum_t (t - 1) delta_t  =  (N W - U) / N
 
-so U, the sum of (t - 1) delta_t, is the only other thing to keep; its rows change when those of W do, and only then.
+so U, the sum of (t - 1) delta_t, is all that averaging needs; its rows change when those of W do, and only then.
 """
 
 from __future__ import annotations
@@ -22,23 +22,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.beam_search import beam_chain
-from novikoff._compiled.loops.simd import add_rows, ask_for, prefetch
-from novikoff._compiled.loops.viterbi import add_links, bar_ends, chain_score, decode
+from novikoff._compiled.loops.simd import add_rows, prefetch, prefetch_ends
+from novikoff._compiled.loops.viterbi import (
+    TransitionWeights,
+    add_end_penalties,
+    decode,
+    fill_transitions,
+    score_chain,
+)
 
 EXAMPLES, MISTAKES, ROWS, SQUARED_NORM, SQUARED_RADIUS, LOGGED = range(6)  # in `counts`
 N_COUNTS = 6
 
 
-class Room(NamedTuple):
-    """Memory for the work on one sentence, of the longest there is; what is not needed may be empty.
+class SentenceBuffers(NamedTuple):
+    """Memory for one sentence at a time, as long as the longest; arrays that a search does not use may be empty.
 
-    E, Q, best and top are of 32 or 64 bits, as the sums demand.
+    E, Q, best and top are of 32 or 64 bits, as the sums require.
     """
 
-    E: np.ndarray
-    Q: np.ndarray
+    E: np.ndarray  # emission scores
+    Q: np.ndarray  # transition scores
     best: np.ndarray
     top: np.ndarray  # a single number
     best_pairs: np.ndarray
@@ -47,8 +53,8 @@ class Room(NamedTuple):
     sizes: np.ndarray
 
 
-class Learned(NamedTuple):
-    """The weights of features and of pairs of tags, each with its sum of (t - 1) delta_t."""
+class ChainWeights(NamedTuple):
+    """The weights of features and of tag pairs, each with its sum of (t - 1) delta_t."""
 
     W: np.ndarray
     U: np.ndarray
@@ -56,51 +62,54 @@ class Learned(NamedTuple):
     P_moments: np.ndarray
 
 
-class Lessons(NamedTuple):
+class TrainingArrays(NamedTuple):
     """Sentences to learn from, and the row of weights that each feature has."""
 
     starts: np.ndarray
     features: np.ndarray
-    links: np.ndarray  # features that go with the tag before
-    after: np.ndarray  # after[f, a], what f is after tag a
+    transitions: np.ndarray  # transition features, before they are combined with a tag
+    after: np.ndarray  # after[f, a], the feature that transition feature f becomes after tag a
     tags: np.ndarray
     row_of: np.ndarray
-    feature_of: np.ndarray  # feature_of[row], the way back
+    feature_of: np.ndarray  # feature_of[row], the inverse
 
 
 # -- tagging
 
 
-@kernel
-def tag_sentences(starts, E, P, T, barred, ends, links, after, row_of, W, floor, room, beam, tags):
-    """The best chain of every sentence, given what every token says of every tag. Where no chain may be, none is
-    barred."""
-    Q, is_ready = room.Q, False
-    none = np.empty(0, np.int32)
+@loop
+def tag_sentences(starts, E, weights, T, penalties, buffers, beam, tags):
+    """Write the best chain of every sentence to `tags`, given the emission scores of all tokens. A sentence that has no
+    allowed chain gets the best of all chains."""
+    Q, is_ready = buffers.Q, False
+    neg_inf, no_tags = penalties.neg_inf, np.empty(0, np.int32)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
         n = end - begin
         if n == 0:
             continue
         e, y = E[begin:end], tags[begin:end]
-        bar_ends(e, 0, n, ends, 1)
-        for turn in range(2):
-            if turn == 1 or not is_ready:
-                add_links(P, barred if turn == 0 else barred[:0], links, begin, n, after, row_of, W, floor, Q)
-            is_ready = turn == 0 and links.shape[1] == 0  # for the next sentence as well
+        add_end_penalties(e, 0, n, penalties.ends, 1)
+        for attempt in range(2):  # with constraints, then without
+            if attempt == 1 or not is_ready:
+                pairs = penalties.pairs if attempt == 0 else penalties.pairs[:0]
+                fill_transitions(weights, pairs, begin, n, neg_inf, Q)
+            # without transition features, Q is the same for the next sentence
+            is_ready = attempt == 0 and weights.features.shape[1] == 0
             if beam is None:
-                found = decode(e, Q, T, n, floor, room.best, room.top, room.best_pairs, y)
+                found = decode(e, Q, T, n, neg_inf, buffers, y)
             else:
-                found = beam_chain(e, Q, T, n, floor, False, none, beam, y) > 0
+                found = beam_chain(e, Q, T, n, neg_inf, False, no_tags, beam, y) > 0
             if found:
                 break
-            bar_ends(e, 0, n, ends, -1)
+            add_end_penalties(e, 0, n, penalties.ends, -1)
 
 
-@kernel
-def score_sentences(starts, E, P, T, links, after, row_of, W, longest, tags, scores):
-    """The sum of every sentence's chain of tags; NaN where one of them is -1."""
-    Q = np.empty((longest if links.shape[1] > 0 else 1, P.shape[0], P.shape[1]), np.int64)
+@loop
+def score_sentences(starts, E, weights, T, longest, tags, scores):
+    """scores[s] = the score of the chain of tags of sentence s; NaN where one of its tags is -1."""
+    P = weights.P
+    Q = np.empty((longest if weights.features.shape[1] > 0 else 1, P.shape[0], P.shape[1]), np.int64)
     for s in range(starts.size - 1):
         begin, end = starts[s], starts[s + 1]
         scores[s] = 0.0
@@ -110,37 +119,38 @@ def score_sentences(starts, E, P, T, links, after, row_of, W, longest, tags, sco
         if not is_known:
             scores[s] = np.nan
         elif end > begin:
-            add_links(P, P[:0], links, begin, end - begin, after, row_of, W, 0, Q)
-            scores[s] = chain_score(E[begin:end], Q, T, end - begin, tags[begin:end])
+            fill_transitions(weights, P[:0], begin, end - begin, 0, Q)
+            scores[s] = score_chain(E[begin:end], Q, T, end - begin, tags[begin:end])
 
 
 # -- learning
 
 
-@part
-def ask_for_places(features, begin, end, row_of):
-    """Ask early for where the rows of the features of a sentence are."""
+@inlined
+def prefetch_row_numbers(features, begin, end, row_of):
+    """Prefetch row_of[f] for the features f of a sentence."""
     for i in range(begin, end):
         for k in range(features.shape[1]):
             prefetch(row_of, features[i, k])
 
 
-@part
+@inlined
 def find_rows(features, begin, n, row_of, W, rows, sizes):
-    """The rows that the features of each token have: the first sizes[i] of rows[i]."""
+    """Write the rows that the features of each token have to the first sizes[i] elements of rows[i], and prefetch
+    them."""
     for i in range(n):
         m = 0
         for k in range(features.shape[1]):
             f = features[begin + i, k]
             if f >= 0 and row_of[f] >= 0:
                 rows[i, m] = row_of[f]
-                ask_for(W, row_of[f])
+                prefetch_ends(W, row_of[f])
                 m += 1
         sizes[i] = m
 
 
-@part
-def add_up(W, n, rows, sizes, E):
+@inlined
+def fill_emissions(W, n, rows, sizes, E):
     """E[i, y] = sum of W[f, y] over the features f of token i."""
     for i in range(n):
         e = E[i]
@@ -149,101 +159,86 @@ def add_up(W, n, rows, sizes, E):
         add_rows(W, rows[i], sizes[i], e)
 
 
-@part
+@inlined
 def add_one(W, U, row, tag, sign, before):
-    """w <- w + sign at one place, `before` examples having gone before. Return how much |w|^2 grows."""
+    """W[row, tag] += sign, after `before` examples. Return the increase of |w|^2."""
     old = np.int64(W[row, tag])
     W[row, tag] = old + sign
     U[row, tag] += sign * before
     return 2 * sign * old + 1
 
 
-@part
-def row_for(f, row_of, feature_of, counts):
-    """The row of a feature; one that has none gets the next."""
-    row = np.int64(row_of[f])
+@inlined
+def row_for(f, training, counts):
+    """Return the row of a feature; a feature without a row gets the next free one."""
+    row = np.int64(training.row_of[f])
     if row < 0:
         row = counts[ROWS]
         counts[ROWS] += 1
-        row_of[f] = row
-        feature_of[row] = f
+        training.row_of[f] = row
+        training.feature_of[row] = f
     return row
 
 
-@part
-def add_features(features, i, row_of, feature_of, counts, W, U, y, guess, before):
-    """w <- w + phi(x, y) - phi(x, y^) for the features of one token."""
-    grown = 0
+@inlined
+def update_features(training, weights, counts, i, y, guess, before):
+    """w <- w + phi(x, y) - phi(x, y^) for the features of token i. Return the increase of |w|^2."""
+    increase, features = 0, training.features
     for k in range(features.shape[1]):
         if features[i, k] >= 0:
-            row = row_for(features[i, k], row_of, feature_of, counts)
-            grown += add_one(W, U, row, y, 1, before)
-            grown += add_one(W, U, row, guess, -1, before)
-    return grown
+            row = row_for(features[i, k], training, counts)
+            increase += add_one(weights.W, weights.U, row, y, 1, before)
+            increase += add_one(weights.W, weights.U, row, guess, -1, before)
+    return increase
 
 
-@part
-def add_pair(links, i, after, row_of, feature_of, counts, W, U, P, V, with_pairs, a, z, sign, before):
-    """The same for two neighbouring tags: their own weight, and those of features that go with both."""
-    grown = add_one(P, V, a, z, sign, before) if with_pairs else 0
-    for k in range(links.shape[1]):
-        if links[i, k] >= 0:
-            row = row_for(after[links[i, k], a], row_of, feature_of, counts)
-            grown += add_one(W, U, row, z, sign, before)
-    return grown
+@inlined
+def update_pair(training, weights, with_pairs, counts, i, a, z, sign, before):
+    """Add `sign` to the weight of tag z at token i after tag a, and to those of the transition features there. Return
+    the increase of |w|^2."""
+    increase = add_one(weights.P, weights.P_moments, a, z, sign, before) if with_pairs else 0
+    transitions = training.transitions
+    for k in range(transitions.shape[1]):
+        if transitions[i, k] >= 0:
+            row = row_for(training.after[transitions[i, k], a], training, counts)
+            increase += add_one(weights.W, weights.U, row, z, sign, before)
+    return increase
 
 
-@part
-def add_difference(
-    features, links, after, row_of, feature_of, counts, W, U, P, V, with_pairs, T, X, begin, n, y, guess, before
-):
-    """w <- w + phi(x, y) - phi(x, y^) for the first n tokens. Return how much |w|^2 grows."""
-    grown = 0
+@inlined
+def update(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before):
+    """w <- w + phi(x, y) - phi(x, y^) for the first n tokens. Return the increase of |w|^2."""
+    increase = 0
     for i in range(n):
         if guess[i] != y[i]:
-            grown += add_features(features, begin + i, row_of, feature_of, counts, W, U, y[i], guess[i], before)
+            increase += update_features(training, weights, counts, begin + i, y[i], guess[i], before)
         if i > 0 and (guess[i - 1] != y[i - 1] or guess[i] != y[i]):
-            grown += add_pair(
-                links, begin + i, after, row_of, feature_of, counts, W, U, P, V, with_pairs, y[i - 1], y[i], 1, before
-            )
-            grown += add_pair(
-                links,
-                begin + i,
-                after,
-                row_of,
-                feature_of,
-                counts,
-                W,
-                U,
-                P,
-                V,
-                with_pairs,
-                guess[i - 1],
-                guess[i],
-                -1,
-                before,
+            increase += update_pair(training, weights, with_pairs, counts, begin + i, y[i - 1], y[i], 1, before)
+            increase += update_pair(
+                training, weights, with_pairs, counts, begin + i, guess[i - 1], guess[i], -1, before
             )
         if T is not None:
             if i > 1:
-                grown += add_one(T[y[i - 2]], X[y[i - 2]], y[i - 1], y[i], 1, before)
-                grown += add_one(T[guess[i - 2]], X[guess[i - 2]], guess[i - 1], guess[i], -1, before)
-    return grown
+                increase += add_one(T[y[i - 2]], T_moments[y[i - 2]], y[i - 1], y[i], 1, before)
+                increase += add_one(T[guess[i - 2]], T_moments[guess[i - 2]], guess[i - 1], guess[i], -1, before)
+    return increase
 
 
-@kernel
-def learn_sentences(order, lessons, learned, T, X, with_pairs, barred, ends, floor, room, beam, counts, log):
-    """Collins' perceptron, once through the order. W must have a row to spare for each feature that has none yet.
+@loop
+def learn_sentences(order, training, weights, T, T_moments, with_pairs, penalties, buffers, beam, counts, log):
+    """Collins' perceptron, once through the sentences in this order.
 
         for each sentence x with tags y:
             y^ = argmax_z <w, phi(x, z)>
             if y^ != y:  w <- w + phi(x, y) - phi(x, y^)
 
-    T and X are W and U of three tags in a row. With a beam, x ends where y falls out of it (early update). log[k] is
-    (examples, mistakes, |w|^2) after update k of this call.
+    W must have a free row for each feature that has none yet. T and T_moments are W and U of three tags in a row, or
+    None. With a beam, x ends where y falls out of it (early update). log[k] is (examples, mistakes, |w|^2) after update
+    k of this call.
     """
-    starts, features, links, after, tags, row_of, feature_of = lessons
-    W, U, P, V = learned
-    E, Q, guess = room.E, room.Q, room.guess
+    starts, features, row_of, W = training.starts, training.features, training.row_of, weights.W
+    E, Q, guess, neg_inf = buffers.E, buffers.Q, buffers.guess, penalties.neg_inf
+    transition_weights = TransitionWeights(weights.P, training.transitions, training.after, row_of, W)
     counts[LOGGED] = 0
     for p in range(order.size):
         begin, end = starts[order[p]], starts[order[p] + 1]
@@ -251,30 +246,28 @@ def learn_sentences(order, lessons, learned, T, X, with_pairs, barred, ends, flo
         counts[EXAMPLES] += 1
         if n == 0:
             continue
-        y = tags[begin:end]
-        find_rows(features, begin, n, row_of, W, room.rows, room.sizes)
-        if p + 1 < order.size:  # table and weights are larger than the cache
-            ask_for_places(features, starts[order[p + 1]], starts[order[p + 1] + 1], row_of)
-        add_up(W, n, room.rows, room.sizes, E)
-        bar_ends(E, 0, n, ends, 1)
-        add_links(P, barred, links, begin, n, after, row_of, W, floor, Q)
+        y = training.tags[begin:end]
+        find_rows(features, begin, n, row_of, W, buffers.rows, buffers.sizes)
+        if p + 1 < order.size:  # row_of and W are larger than the cache
+            prefetch_row_numbers(features, starts[order[p + 1]], starts[order[p + 1] + 1], row_of)
+        fill_emissions(W, n, buffers.rows, buffers.sizes, E)
+        add_end_penalties(E, 0, n, penalties.ends, 1)
+        fill_transitions(transition_weights, penalties.pairs, begin, n, neg_inf, Q)
         if beam is None:
-            decode(E, Q, T, n, floor, room.best, room.top, room.best_pairs, guess)
+            decode(E, Q, T, n, neg_inf, buffers, guess)
         else:
-            n = beam_chain(E, Q, T, n, floor, True, y, beam, guess)
+            n = beam_chain(E, Q, T, n, neg_inf, True, y, beam, guess)
         is_right = True
         for i in range(n):
             is_right &= guess[i] == y[i]
         if is_right:
             continue
-        gap = chain_score(E, Q, T, n, y) - chain_score(E, Q, T, n, guess)  # <w, delta>, before w changes
-        grown = add_difference(
-            features, links, after, row_of, feature_of, counts, W, U, P, V, with_pairs, T, X, begin, n, y, guess, before
-        )
+        gap = score_chain(E, Q, T, n, y) - score_chain(E, Q, T, n, guess)  # <w, delta>, before w changes
+        increase = update(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before)
         counts[MISTAKES] += 1
-        counts[SQUARED_NORM] += grown
+        counts[SQUARED_NORM] += increase
         # |w + delta|^2 = |w|^2 + 2 <w, delta> + |delta|^2, and all but the last are known
-        counts[SQUARED_RADIUS] = max(counts[SQUARED_RADIUS], grown - 2 * gap)
+        counts[SQUARED_RADIUS] = max(counts[SQUARED_RADIUS], increase - 2 * gap)
         log[counts[LOGGED], 0], log[counts[LOGGED], 1] = counts[EXAMPLES], counts[MISTAKES]
         log[counts[LOGGED], 2] = counts[SQUARED_NORM]
         counts[LOGGED] += 1

@@ -1,30 +1,32 @@
-"""Text as bytes: decimal numbers, and what the formats that are made of them share.
+"""Decimal numbers in text, and what the loops over text formats share.
 
     problem   read [+-]digits[.digits][e[+-]digits] from bytes, correctly rounded
     given     bytes, and a table of 128-bit powers of five (`powers_of_five`)
-    result    the nearest double; where the number ended, and how it went
+    result    the nearest double, the offset after the number, and the outcome
     source    Clinger 1990 (short decimals are one exact operation); Lemire, "Number parsing at a gigabyte per
               second", Software: Practice and Experience 51 (2021), algorithm 1, and section 4 for eight digits at once
 
-A decimal is w * 10^q with a whole w of at most 19 digits, so it fits 64 bits. Longer ones lie between two such; if one
-double is nearest to both, it is that. Subnormal and overflowing ones, and the rare decimals that 128 bits cannot round
-for certain, are handed back: Python reads those.
+A decimal is w * 10^q with an integer w of at most 19 digits, which fits 64 bits. A longer decimal lies between two
+such; if the same double is nearest to both, that is the result. Subnormal and overflowing ones, and the rare decimals
+that 128 bits cannot round for certain, are left to Python.
 
-Places in a text are made unsigned where they are looked up: a signed one would be asked whether it counts from the end.
+Offsets in a text are made unsigned where they index it: for a signed one, numba would check whether it counts from the
+end.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.simd import WINDOW, bytes_within
 
-# How the reading of a number went, and of lines.
+# The outcome of reading a number; HARD ones are left to Python.
 NUMBER, NOT_A_NUMBER, HARD = range(3)
-DONE, ROOM, ASK = range(3)
+# Why a loop over lines has ended: at the end of the text, because its arrays are full, or at a line left to Python.
+DONE, FULL, NEEDS_PYTHON = range(3)
 
-LARGEST = 1e150  # squares must be doubles too
+VALUE_LIMIT = 1e150  # absolute values must be below it: their squares must be doubles too
 
 SMALLEST_POWER, LARGEST_POWER = -342, 308
 
@@ -33,10 +35,10 @@ _MINUS, _POINT = 45, 46
 _MAX_DIGITS = 19
 _LOW_32 = _u(0xFFFFFFFF)
 ZEROS, _PAIRS = _u(0x3030303030303030), _u(0x000000FF000000FF)
-_WHOLE_TENS = _u(10) ** np.arange(9, dtype=np.uint64)
+_INTEGER_TENS = _u(10) ** np.arange(9, dtype=np.uint64)
 _EXACT_TENS = 10.0 ** np.arange(23)  # powers of ten that are doubles
-AFTER_ONE_TO_EIGHT = _u(0x1FE)  # places in a window
-LAST_BYTES = np.array([(1 << 64) - (1 << 8 * (8 - n)) for n in range(9)], np.uint64)  # the n last of eight
+AFTER_ONE_TO_EIGHT = _u(0x1FE)  # the bits of a window that have one to eight bytes before them
+LAST_BYTES = np.array([(1 << 64) - (1 << 8 * (8 - n)) for n in range(9)], np.uint64)  # masks of the n last of eight
 _SIGNS = np.array([1.0, -1.0])
 
 
@@ -56,7 +58,7 @@ def powers_of_five() -> np.ndarray:
     return table
 
 
-@part
+@inlined
 def high_product(a, b):
     """The upper and lower 64 bits of a * b."""
     a0, a1 = a & _LOW_32, a >> _u(32)
@@ -67,9 +69,9 @@ def high_product(a, b):
     return high, a * b
 
 
-@part
+@inlined
 def leading_zeros(w):
-    """How many of the 64 bits come before the first one; LLVM knows this loop as an instruction of the processor."""
+    """The number of bits above the highest one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(64)
     while w != _u(0):
         w >>= _u(1)
@@ -77,9 +79,9 @@ def leading_zeros(w):
     return n
 
 
-@part
+@inlined
 def trailing_zeros(w):
-    """How many of the 64 bits come after the last one, in the same way."""
+    """The number of bits below the lowest one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(64)
     while w != _u(0):
         w <<= _u(1)
@@ -87,9 +89,9 @@ def trailing_zeros(w):
     return n
 
 
-@part
-def ones(w):
-    """How many of the 64 bits are one, in the same way."""
+@inlined
+def count_ones(w):
+    """The number of bits that are one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(0)
     while w != _u(0):
         w &= w - _u(1)
@@ -97,21 +99,21 @@ def ones(w):
     return n
 
 
-@part
-def lowest(w):
-    """The lowest one of the bits, alone."""
+@inlined
+def lowest_bit(w):
+    """The lowest bit that is one, alone."""
     return w & (~w + _u(1))
 
 
-@part
-def up_to_lowest(w):
-    """The bits up to and with the lowest one; all if there is none."""
+@inlined
+def mask_up_to_lowest(w):
+    """A mask of the bits up to and including the lowest one; all bits if there is none."""
     return w ^ (w - _u(1))
 
 
-@part
+@inlined
 def nearest_bits(w, q, powers):
-    """The bits of the double nearest to w * 10^q, w > 0; 0 if 128 bits of 5^q leave it open."""
+    """The bits of the double nearest to w * 10^q, w > 0; 0 if 128 bits of 5^q do not decide it."""
     shift = leading_zeros(w)
     w <<= shift
     power = _u(q - SMALLEST_POWER)
@@ -128,7 +130,7 @@ def nearest_bits(w, q, powers):
     exponent = ((217706 * q) >> 16) + 63 + np.int64(top) - np.int64(shift) + 1023
     if exponent <= 0 or exponent >= 2046:
         return _u(0)
-    # exactly half way, which only small powers of five can be: to the even neighbour
+    # Exactly half way, which happens with small powers of five only: round to the even neighbour.
     if low <= _u(1) and -4 <= q <= 23 and mantissa & _u(3) == _u(1) and mantissa << (top + _u(9)) == high:
         mantissa -= _u(1)
     mantissa = (mantissa + (mantissa & _u(1))) >> _u(1)
@@ -138,11 +140,11 @@ def nearest_bits(w, q, powers):
     return (mantissa & _u(0xFFFFFFFFFFFFF)) | (_u(exponent) << _u(52))
 
 
-@part
+@inlined
 def read_number(text, at, end, powers, bits, values):
-    """Read a number at text[at:end]; return (value, where it ends, how it went).
+    """Read a number at text[at:end]; return (value, the offset after it, outcome).
 
-    `bits` and `values` are the same eight bytes, as a whole number and as a double.
+    `bits` and `values` are the same eight bytes, as an integer and as a double.
     """
     begin = at
     sign = text[_u(at)] if at < end else 0
@@ -165,7 +167,7 @@ def read_number(text, at, end, powers, bits, values):
             return 0.0, begin, NOT_A_NUMBER
         q += power
     is_cut = False
-    if digits > _MAX_DIGITS:  # w ran over, unless they are leading zeros
+    if digits > _MAX_DIGITS:  # w has overflowed, unless they are leading zeros
         w, dropped = leading_digits(text, start, at)
         is_cut = dropped > 0
         q += dropped
@@ -183,80 +185,80 @@ def read_number(text, at, end, powers, bits, values):
             return 0.0, after, HARD
         bits[_u(0)] = nearest
         value = values[_u(0)]
-    return value * _SIGNS[_u(is_negative)], after, NUMBER  # half of the branches on a sign would be taken wrong
+    return value * _SIGNS[_u(is_negative)], after, NUMBER  # a branch on the sign would be mispredicted half of the time
 
 
-@part
+@inlined
 def short_number(text, at, end, bits, digits):
     """Read a number [-]digits[.digits] of one to eight digits, up to text[end]; return (value, whether it is one).
 
-    `bits` tells which bytes of the window at text[at:] it takes, `digits` which are digits; the text has at least nine
-    bytes before its end. No branch depends on how many digits there are, and what is read next waits for none of this.
+    `bits` masks the bytes of the window at text[at:] that it takes, `digits` those that are digits; the text has at
+    least nine bytes before its end. No branch depends on the number of digits, so the processor reads on meanwhile.
     """
     others = bits & ~digits
-    sign = others & lowest(bits) & bytes_within(text, at, _MINUS, _MINUS)
+    sign = others & lowest_bit(bits) & bytes_within(text, at, _MINUS, _MINUS)
     point = others ^ sign
-    n = ones(bits & digits)
-    if point & ~(lowest(point) & bytes_within(text, at, _POINT, _POINT)) != _u(0) or n - _u(1) >= _u(8):
+    n = count_ones(bits & digits)
+    if point & ~(lowest_bit(point) & bytes_within(text, at, _POINT, _POINT)) != _u(0) or n - _u(1) >= _u(8):
         return 0.0, False
-    decimals = ones(bits & ~up_to_lowest(point))
+    decimals = count_ones(bits & ~mask_up_to_lowest(point))
     after, has_point = LAST_BYTES[decimals], np.int64(point != _u(0))
     found = (eight_bytes(text, end - 8) & after) | (eight_bytes(text, end - 8 - has_point) & ~after)
     w = value_of_eight((found ^ ZEROS) & LAST_BYTES[n])
     return np.float64(np.int64(w)) / _EXACT_TENS[decimals] * _SIGNS[_u(sign != _u(0))], True
 
 
-@part
+@inlined
 def eight_bytes(text, at):
-    """text[at : at + 8] as a whole number, the first byte lowest; LLVM makes it one load."""
+    """text[at : at + 8] as an integer, the first byte lowest. LLVM turns this loop into one load."""
     at = _u(at)
-    word = _u(0)
+    eight = _u(0)
     for k in range(8):
-        word |= _u(text[at + _u(k)]) << _u(8 * k)
-    return word
+        eight |= _u(text[at + _u(k)]) << _u(8 * k)
+    return eight
 
 
-@part
+@inlined
 def eight_digits(text, at):
-    """The values of the digits at text[at:], a byte each, and how many there are, at most eight; bytes after them are
-    whatever they are."""
+    """The values of the digits at text[at:], a byte each, and how many there are, at most eight; the bytes after the
+    last digit have no meaning."""
     digits = eight_bytes(text, at) ^ ZEROS
     others = ((digits + _u(0x7676767676767676)) | digits) & _u(0x8080808080808080)  # bytes that are no digits
     return digits, trailing_zeros(others) >> _u(3)
 
 
-@part
+@inlined
 def value_of(digits, n):
-    """The number that the first n of eight digits make."""
+    """The integer that the first n of eight digits make."""
     unused = _u(4) * (_u(8) - n)
-    return value_of_eight(digits << unused << unused)  # in two steps: 64 bits cannot be shifted out at once
+    return value_of_eight(digits << unused << unused)  # in two steps: a shift by 64 bits is undefined
 
 
-@part
+@inlined
 def value_of_eight(digits):
-    """The number that eight digits make, a byte each, the leading one lowest (Lemire 2021, section 4)."""
+    """The integer that eight digits make, a byte each, the leading one lowest (Lemire 2021, section 4)."""
     digits = digits * _u(10) + (digits >> _u(8))
     hundreds = (digits & _PAIRS) * _u(0x000F424000000064)
     ones = ((digits >> _u(16)) & _PAIRS) * _u(0x0000271000000001)
     return (hundreds + ones) >> _u(32)
 
 
-@part
+@inlined
 def read_digits(text, at, end, w):
-    """Append the digits at text[at:end] to w, modulo 2^64, and pass over them: eight at a time, without a branch per
-    digit, whose outcome nobody could predict."""
+    """Append the digits at text[at:end] to w, modulo 2^64, and skip them: eight at a time, because a branch for each
+    digit would often be mispredicted."""
     while at + 8 <= end:
         digits, n = eight_digits(text, at)
-        w = w * _WHOLE_TENS[n] + value_of(digits, n)
+        w = w * _INTEGER_TENS[n] + value_of(digits, n)
         at += np.int64(n)
         if n < _u(8):
             return w, at
     return read_few_digits(text, at, end, w)
 
 
-@part
+@inlined
 def read_few_digits(text, at, end, w):
-    """The same, one at a time, near the end of the text."""
+    """Append digits to w one at a time, near the end of the text, where eight bytes cannot be read at once."""
     while at < end:
         digit = _u(text[_u(at)]) - _u(48)
         if digit > _u(9):
@@ -266,9 +268,9 @@ def read_few_digits(text, at, end, w):
     return w, at
 
 
-@part
+@inlined
 def leading_digits(text, at, end):
-    """The first 19 digits that count of digits with or without a point, and how many follow."""
+    """The first 19 significant digits of digits with or without a decimal point, and how many follow."""
     w, digits = _u(0), 0
     while at < end:
         if text[_u(at)] != 46:
@@ -279,9 +281,9 @@ def leading_digits(text, at, end):
     return w, max(digits - _MAX_DIGITS, 0)
 
 
-@part
+@inlined
 def read_exponent(text, at, end):
-    """A signed whole number; (0, at) if there is none."""
+    """Read a signed integer, and return it with the offset after it; (0, at) if there is none."""
     begin = at
     sign = text[_u(at)] if at < end else 0
     at += sign == 45 or sign == 43
@@ -294,33 +296,33 @@ def read_exponent(text, at, end):
     return (-power if sign == 45 else power), at
 
 
-@kernel
-def read_numbers(text, starts, ends, powers, out, how):
-    """Read one number from each piece of text; it must be all of the piece."""
+@loop
+def read_numbers(text, starts, ends, powers, out, outcomes):
+    """Read one number from each text[starts[i]:ends[i]], all of which it must be; for tests."""
     bits = np.zeros(1, np.uint64)
     values = bits.view(np.float64)
     for i in range(starts.size):
-        out[i], at, how[i] = read_number(text, starts[i], ends[i], powers, bits, values)
+        out[i], at, outcomes[i] = read_number(text, starts[i], ends[i], powers, bits, values)
         if at != ends[i]:
-            how[i] = NOT_A_NUMBER
+            outcomes[i] = NOT_A_NUMBER
 
 
-@kernel
+@loop
 def count_bytes(text, byte):
-    """How many bytes of a text are this one."""
+    """The number of bytes of a text that are this one."""
     n, at = _u(0), 0
     while at + WINDOW <= text.size:
-        n += ones(bytes_within(text, at, byte, byte))
+        n += count_ones(bytes_within(text, at, byte, byte))
         at += WINDOW
     for rest in range(at, text.size):
         n += _u(text[rest] == byte)
     return n
 
 
-@kernel
+@loop
 def find_lines(text, begins, ends, tabs, numbers):
-    """Where each line begins, ends and has its first tab, -1 if it has none, and which it is, counted from 0; without
-    blank lines, and without the carriage returns of Windows lines. Return how many there are."""
+    """Find the lines that are not blank: where each begins and ends, without the carriage return of a Windows line,
+    where its first tab is, -1 if it has none, and its number, counted from 0. Return how many there are."""
     found = line = begin = at = np.int64(0)
     tab = np.int64(-1)
     while at < text.size:
@@ -340,10 +342,9 @@ def find_lines(text, begins, ends, tabs, numbers):
     return found
 
 
-@part
+@inlined
 def tabs_and_ends(text, at):
-    """Which of the bytes at text[at:], as many as a window has, are tabs or end a line, as the end of the text does if
-    it is none."""
+    """A mask of the bytes in the window at text[at:] that are tabs or end a line; the end of the text also ends one."""
     if at + WINDOW <= text.size:
         marks = bytes_within(text, at, 9, 10)
     else:
@@ -355,7 +356,7 @@ def tabs_and_ends(text, at):
     return marks
 
 
-@part
+@inlined
 def is_blank(text, at, end):
     """Whether there is nothing in text[at:end] but blanks and tabs."""
     while at < end and (text[_u(at)] == 32 or text[_u(at)] == 9):
@@ -363,9 +364,9 @@ def is_blank(text, at, end):
     return at >= end
 
 
-@part
+@inlined
 def skip_blanks(text, at, end):
-    """Past blanks, tabs and the carriage return of a Windows line."""
+    """The offset after blanks, tabs and the carriage return of a Windows line."""
     while at < end and (text[_u(at)] == 32 or text[_u(at)] == 9 or text[_u(at)] == 13):
         at += 1
     return at

@@ -1,50 +1,76 @@
-"""Stochastic gradient descent, and the sums over rows that gradient descent and Newton's method are made of.
+"""Passes of stochastic gradient descent; objective, gradient and Hessian products for other solvers.
 
-problem   minimise  F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2;  b goes unpenalised
+problem   minimise  F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2;  b is not penalised
 given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); targets y_i; a loss
-result    w and b one pass further on, in place; or F, its gradient, and products with its Hessian
+result    w and b after one more pass, in place; or F, its gradient, and products with its Hessian
 source    Robbins & Monro 1951; Bottou 2012 (w = scale * u, so that shrinking w is one product);
           Lacoste-Julien, Schmidt & Bach 2012 (averages with weights 1, 2, 3, ...);
           Bordes, Bottou & Gallinari 2009 (stochastic Newton)
 
-The vector of the solvers has the bias as its last entry; `constant` is 1 with an intercept, 0 without.
+The vector v of the other solvers has the bias as its last entry; `constant` is 1 with an intercept, 0 without.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.rows import (
-    LARGEST,
-    SMALLEST,
+    LARGEST_SQUARED_NORM,
+    SMALLEST_SQUARED_NORM,
+    prefetch_distance,
+    prefetch_upcoming,
     row_add,
-    row_add_twice,
+    row_add_with_sums,
     row_at,
     row_dot,
-    row_dot_ahead,
-    row_look,
-    rows_ahead,
-    tell_memory,
+    row_dot_and_squared_norm,
+    row_dot_prefetching,
 )
 
 # Losses and step sizes, by code: a function passed as an argument would miss the disk cache in every process.
 HINGE_AT_ZERO, HINGE, SQUARED_HINGE, LOGISTIC, SQUARED = range(5)
 CONSTANT, INVERSE_ROOT, INVERSE, FITTED = range(4)
 
-# Places in `counts` (int64) and `measures` (float64) of a run of SGD.
+# Indices of `counts` (int64) and `measures` (float64) of a run of SGD.
 EXAMPLES, MISTAKES, UPDATES = range(3)
 SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM = range(5)
 
-PATIENCE = 10_000.0  # examples: more made a9a slower, fewer made reuters slower
+PATIENCE = 10_000.0  # examples; with more a9a took longer, with fewer reuters did
 TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
 
-@part
+class DescentSettings(NamedTuple):
+    """The objective and the step sizes of stochastic gradient descent.
+
+    `loss` and `schedule` are codes. `steepness` bounds the second derivative of the loss. `eta` is the first step, or 0
+    for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; INVERSE adds it to t.
+    """
+
+    constant: float
+    loss: int
+    steepness: float
+    alpha: float
+    schedule: int
+    eta: float
+
+
+class AveragedWeights(NamedTuple):
+    """w and bias, and the sums behind their average, which are empty if there is none."""
+
+    w: np.ndarray
+    bias: np.ndarray
+    sums: np.ndarray
+    sums_bias: np.ndarray
+
+
+@inlined
 def loss_value(loss, s, y):
-    """Return what the score s costs where y was wanted."""
+    """Return the loss of the score s for the target y."""
     m = y * s
     if loss == HINGE_AT_ZERO:
         return max(0.0, -m)
@@ -58,7 +84,7 @@ def loss_value(loss, s, y):
     return (s - y) * (s - y)
 
 
-@part
+@inlined
 def loss_slope(loss, s, y):
     """Return d loss / d s."""
     m = y * s
@@ -69,12 +95,12 @@ def loss_slope(loss, s, y):
     if loss == SQUARED_HINGE:
         return -2.0 * y * max(0.0, 1.0 - m)
     if loss == LOGISTIC:
-        e = np.exp(-abs(m))  # the same as in loss_value: computed once where both are asked for
+        e = np.exp(-abs(m))  # also in loss_value: computed once where both are inlined
         return -y * (e if m > 0.0 else 1.0) / (1.0 + e)
     return 2.0 * (s - y)
 
 
-@part
+@inlined
 def loss_curvature(loss, s, y):
     """Return d2 loss / d s2."""
     m = y * s
@@ -86,23 +112,23 @@ def loss_curvature(loss, s, y):
     return 2.0 if loss == SQUARED else 0.0
 
 
-@part
-def steps(schedule, eta, alpha, steepness, squared_radius, t):
+@inlined
+def step_sizes(settings, squared_radius, t):
     """Return the steps of example t = 1, 2, ... for the weights and for the bias.
 
-    eta is the first step, 0 for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; for
-    INVERSE it is a place in time. FITTED begins with the latter. After PATIENCE examples it falls like 1 / sqrt(t),
-    which is right whatever the curvature (Bach & Moulines 2011), and in the end like 1 / (alpha t), which is right for
-    the curvature that the penalty guarantees. Nothing curves along the bias but the losses themselves: 1 / (alpha t)
-    would leave it behind.
+    FITTED starts with the longest step that cannot overshoot. After PATIENCE examples it falls like 1 / sqrt(t), which
+    is right whatever the curvature (Bach & Moulines 2011), and in the end like 1 / (alpha t), which is right for the
+    curvature that the penalty guarantees. Along the bias only the losses have curvature: steps of 1 / (alpha t) would
+    be too short for it.
     """
+    alpha, schedule, eta = settings.alpha, settings.schedule, settings.eta
     if schedule == INVERSE:
         tau = 1.0 / (alpha * (eta + t))
         return tau, tau
     if eta == 0.0:
-        if squared_radius <= SMALLEST:  # rows of zeros so far, and no intercept: nothing moves
+        if squared_radius <= SMALLEST_SQUARED_NORM:  # rows of zeros so far, and no intercept: nothing moves
             return 0.0, 0.0
-        eta = 1.0 / (steepness * squared_radius)
+        eta = 1.0 / (settings.steepness * squared_radius)
     if schedule == CONSTANT:
         return eta, eta
     if schedule == INVERSE_ROOT:
@@ -112,34 +138,20 @@ def steps(schedule, eta, alpha, steepness, squared_radius, t):
     return slowly / (1.0 + slowly * alpha * t), slowly
 
 
-@kernel
-def sgd_pass(
-    data,
-    indices,
-    indptr,
-    n_features,
-    sqnorms,
-    targets,
-    order,
-    constant,
-    loss,
-    steepness,
-    alpha,
-    schedule,
-    eta,
-    w,
-    bias,
-    sums,
-    sums_bias,
-    counts,
-    measures,
-):
-    """Take one step for each row in `order`, a permutation, or for all as they stand if it is None, measuring those
-    that have not been; return how many were taken before a row or a slope that is no number.
+@loop
+def sgd_pass(rows, targets, order, settings, weights, counts, measures):
+    """Take one step for each row in `order`, a permutation, or in the order in memory if it is None.
+
+    Squared norms that are missing are filled in. Return the number of rows visited before one whose squared norm or
+    slope is no number.
 
     The weights are scale * w. Their average with weights 1, 2, 3, ... is (average_scale * w - sums) / average_total,
-    and needs no work where nothing is added: what is added to w at time t is missing from the average before.
+    which costs nothing where nothing is added: what is added to w at time t is missing from the average before t, and
+    `sums` corrects for that.
     """
+    data, indices, indptr, n_features, squared_norms = rows
+    constant, loss, alpha = settings.constant, settings.loss, settings.alpha
+    w, bias, sums, sums_bias = weights
     scale, average_scale = measures[SCALE], measures[AVERAGE_SCALE]
     squared_radius, step_sum = measures[SQUARED_RADIUS], measures[STEP_SUM]
     b, b_sum, total = constant * bias[0], 0.0, measures[AVERAGE_TOTAL]
@@ -147,23 +159,23 @@ def sgd_pass(
     averages = sums_bias.size > 0
     if averages:
         b_sum = sums_bias[0]
-    n = sqnorms.size
-    ahead = rows_ahead(data, n_features, order)
+    n = squared_norms.size
+    distance = prefetch_distance(data, n_features, order)
     position = 0
     while position < n:
         i = row_at(order, position)
-        tell_memory(data, indices, indptr, n_features, sqnorms, targets, order, position, n, ahead)
-        q = sqnorms[i]
+        prefetch_upcoming(data, indices, indptr, n_features, squared_norms, targets, order, position, n, distance)
+        q = squared_norms[i]
         if q < 0.0:
-            s, q = row_look(data, indices, indptr, i, w)
-            if not q <= LARGEST:
+            s, q = row_dot_and_squared_norm(data, indices, indptr, i, w)
+            if not q <= LARGEST_SQUARED_NORM:
                 break
-            sqnorms[i] = q
+            squared_norms[i] = q
         else:
-            s = row_dot_ahead(data, indices, indptr, i, w, order is None)
+            s = row_dot_prefetching(data, indices, indptr, i, w, order is None)
         t += 1
         squared_radius = max(squared_radius, q + constant)
-        tau, bias_tau = steps(schedule, eta, alpha, steepness, squared_radius, np.float64(t))
+        tau, bias_tau = step_sizes(settings, squared_radius, np.float64(t))
         y = targets[i]
         s = scale * s + b
         mistakes += y * s <= 0.0
@@ -176,7 +188,7 @@ def sgd_pass(
             updates += 1
             step_sum += tau * abs(g)
             if averages and average_scale > 0.0:
-                row_add_twice(data, indices, indptr, i, -tau * g / scale, w, average_scale, sums)
+                row_add_with_sums(data, indices, indptr, i, -tau * g / scale, w, average_scale, sums)
             else:
                 row_add(data, indices, indptr, i, -tau * g / scale, w)
             b -= bias_tau * g * constant
@@ -185,7 +197,7 @@ def sgd_pass(
             b_sum += t * b
             total += t
         if scale < TINY:
-            fold(scale, average_scale, w, sums)
+            fold_scale(scale, average_scale, w, sums)
             scale, average_scale = 1.0, 0.0
         position += 1
     counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
@@ -197,30 +209,30 @@ def sgd_pass(
     return position
 
 
-@part
-def fold(scale, average_scale, w, sums):
-    """Multiply the scale into w; what the average has of it goes into the sums, if they are kept."""
+@inlined
+def fold_scale(scale, average_scale, w, sums):
+    """Multiply the scale into w; the part of w in the average goes into the sums, if there are any."""
     for j in range(w.size):
         if sums.size:
             sums[j] -= average_scale * w[j]
         w[j] *= scale
 
 
-@kernel
-def stochastic_newton_pass(
-    data, indices, indptr, targets, order, constant, loss, alpha, inverse, lag, v, x, gradient, counts
-):
+@loop
+def stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inverse, lag, v, counts):
     """v -= inverse @ (gradient of row i) / (lag + t) for each row in order; the bias is the last entry of v.
 
-    `x` and `gradient` are room for a row and its gradient. Return the rows visited before one that is no number.
+    Return the number of rows visited before one whose slope is no number.
     """
+    data, indices, indptr, _, _ = rows
+    x, gradient = np.empty(v.size), np.empty(v.size)
     t = counts[EXAMPLES]
     d = v.size - 1
     position = 0
     while position < order.size:
         i = order[position]
         t += 1
-        dense_row(data, indices, indptr, i, constant, x)
+        fill_dense_row(data, indices, indptr, i, constant, x)
         y = targets[i]
         s = 0.0
         for j in range(v.size):
@@ -244,8 +256,8 @@ def stochastic_newton_pass(
     return position
 
 
-@part
-def dense_row(data, indices, indptr, i, constant, x):
+@inlined
+def fill_dense_row(data, indices, indptr, i, constant, x):
     """x = (x_i, constant)."""
     if data.ndim == 2:
         for j in range(data.shape[1]):
@@ -257,71 +269,72 @@ def dense_row(data, indices, indptr, i, constant, x):
     x[x.size - 1] = constant
 
 
-@kernel
+@loop
 def gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
     """Return sum_i loss_i; scores_i = <v, (x_i, constant)> and out = sum_i loss'_i (x_i, constant)."""
     total, last = 0.0, 0.0
     d = v.size - 1
     out[:] = 0.0
     offset = constant * v[d]
-    w, down = v[:d], out[:d]
+    w, w_out = v[:d], out[:d]
     for i in range(targets.size):
         s = row_dot(data, indices, indptr, _u(i), w) + offset
         scores[i] = s
         total += loss_value(loss, s, targets[i])
         g = loss_slope(loss, s, targets[i])
         if g != 0.0:
-            row_add(data, indices, indptr, _u(i), g, down)
+            row_add(data, indices, indptr, _u(i), g, w_out)
             last += g
     out[d] = constant * last
     return total
 
 
-@kernel
-def along(scores, ahead, t, targets, loss):
-    """Return sum_i loss_i at scores + t * ahead, and its derivative by t."""
+@loop
+def loss_along(scores, direction_scores, t, targets, loss):
+    """Return sum_i loss_i at scores + t * direction_scores, and its derivative by t."""
     total, slope = 0.0, 0.0
     for i in range(targets.size):
-        s = scores[i] + t * ahead[i]
+        s = scores[i] + t * direction_scores[i]
         total += loss_value(loss, s, targets[i])
-        slope += loss_slope(loss, s, targets[i]) * ahead[i]
+        slope += loss_slope(loss, s, targets[i]) * direction_scores[i]
     return total, slope
 
 
-@kernel
+@loop
 def curvatures(scores, targets, loss, out):
     """out_i = loss''_i."""
     for i in range(targets.size):
         out[i] = loss_curvature(loss, scores[i], targets[i])
 
 
-@kernel
-def curve(data, indices, indptr, constant, bends, direction, out):
-    """out = sum_i bends_i (x_i, constant) <direction, (x_i, constant)>."""
+@loop
+def hessian_product(data, indices, indptr, constant, curvatures, direction, out):
+    """out = sum_i curvatures_i (x_i, constant) <direction, (x_i, constant)>."""
     out[:] = 0.0
     last = 0.0
     d = direction.size - 1
     offset = constant * direction[d]
-    along_w, down = direction[:d], out[:d]
-    for i in range(bends.size):
-        if bends[i] != 0.0:
-            c = bends[i] * (row_dot(data, indices, indptr, _u(i), along_w) + offset)
-            row_add(data, indices, indptr, _u(i), c, down)
+    w, w_out = direction[:d], out[:d]
+    for i in range(curvatures.size):
+        if curvatures[i] != 0.0:
+            c = curvatures[i] * (row_dot(data, indices, indptr, _u(i), w) + offset)
+            row_add(data, indices, indptr, _u(i), c, w_out)
             last += c
     out[d] = constant * last
 
 
-@kernel
-def sparse_hessian(data, indices, indptr, constant, bends, out):
-    """out += sum_i bends_i (x_i, constant)(x_i, constant)^T for CSR rows whose columns rise; its lower half only."""
+@loop
+def sparse_hessian(data, indices, indptr, constant, curvatures, out):
+    """out += sum_i curvatures_i (x_i, constant)(x_i, constant)^T, its lower half only, for CSR rows with increasing
+    indices."""
     d = _u(out.shape[0] - 1)
-    for i in range(bends.size):
-        if bends[i] == 0.0:
+    for i in range(curvatures.size):
+        if curvatures[i] == 0.0:
             continue
         for p in range(_u(indptr[i]), _u(indptr[i + 1])):
-            c = bends[i] * data[p]
+            c = curvatures[i] * data[p]
             a = _u(indices[p])
             for q in range(_u(indptr[i]), p + _u(1)):
                 out[a, _u(indices[q])] += c * data[q]
             out[d, a] += c * constant
-        out[d, d] += bends[i] * constant
+        out[d, d] += curvatures[i] * constant

@@ -1,33 +1,34 @@
-"""One example that is a dict, in compiled code: the usual case of perceptron/one_at_a_time.py, to the last bit.
+"""One example that is a dict, in compiled code that Python calls as a builtin.
 
     problem   as in additive.py, one example at a time, two classes
     given     x, a dict of names and numbers; w, a dict of names and weights; the label y
-    result    the class of x under the weights; or w += tau * y * x if there was need to, counts and measures,
+    result    the class of x under the weights; or w += tau * y * x if the rule says so, counts and measures, and
               a log of the updates
-    source    as in additive.py
+    source    as in additive.py; perceptron/one_at_a_time.py is the plain version, equal to the last bit
 
-Both are given Python's own objects, by their addresses. What is not usual they leave alone, and answer NotImplemented:
-new names and labels, numbers of other kinds or too large, names that are not strings, a full log, and everything while
-they are suspended (DICT is 0). All names of weights must be strings, of no subclass: then no look at the weights runs
-Python code, which could change what is being read. Only to look up a label may, so that everything else is asked after
-that. No address is followed that may be 0, or that of an object of another type than is expected there.
+`learn` and `decide` get addresses of Python objects. They handle the ordinary case and return NotImplemented for
+everything else, with nothing changed: new names and labels, other types of numbers or too large ones, names that are
+not exact strings, a full log, and every example while they are suspended (slot DICT is 0). Names of weights are exact
+strings, so that a look-up among the weights runs no Python code, which could change the dicts that are being read. Only
+the look-up of a label may run Python code, and everything else is read after it. No address is followed that may be 0,
+or that of an object of another type than expected.
 
-From there on a call runs no Python code, and keeps the interpreter's lock: no thread, signal or finalizer comes in
-between. `learn` makes all objects that it needs before it changes anything, so that it changes all or nothing even if
-memory runs out.
+From there on a call runs no Python code and holds the interpreter's lock: no thread, signal or finalizer can intervene.
+`learn` makes all objects that it needs before it changes anything, so that it changes all or nothing even if memory
+runs out.
 
 Measured (Python 3.11, nine features, two classes): an example is learned in 0.4 to 0.6 us and a label predicted in
-0.4 us, where plain Python takes 1.9 us and 0.7 us; with the averaged weights 0.4 us where it takes 2.2 us and 5 us.
+0.4 us, where plain Python takes 1.9 us and 0.7 us; with averaged weights 0.4 us, where it takes 2.2 us and 5 us.
 
-What a learner consists of is in a tuple, so that nothing dies before the functions that use it: first the `slots`, a
-bytearray of words of 64 bits, whole numbers and doubles; then everything that they have the address of.
+A learner is a tuple, which keeps alive what the functions use: first the `slots`, a bytearray of 64-bit integers and
+doubles; then every object whose address is in a slot.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import part_to_the_letter as part
+from novikoff._compiled import inlined_exactly as inlined
 from novikoff._compiled.loops.additive import (
     EXAMPLES,
     MISTAKES,
@@ -37,102 +38,102 @@ from novikoff._compiled.loops.additive import (
     STEP_SUM,
     TIE_NEGATIVE,
     UPDATES,
-    step_size,
 )
-from novikoff._compiled.loops.rows import LARGEST
+from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
+from novikoff._compiled.loops.step_size import step_size
 from novikoff._compiled.pyobjects import (
     Builtin,
     address_of,
     allocate,
-    bytearray_memory,
+    bytearray_data,
     carray,
+    clear_error,
     dict_get,
     dict_next,
     dict_set,
     dict_size,
-    fail_for_memory,
-    float_of_int,
-    forget_failure,
+    error_matches,
+    error_occurred,
+    float64_at,
     free,
-    has_failed,
-    has_failed_with,
+    int64_at,
+    int_as_double,
+    int_as_index,
     new_float,
-    put_word,
-    real_at,
+    raise_memory_error,
     release,
     retain,
-    size_of_int,
+    store_int64,
     tuple_get,
-    word_at,
 )
 
-# Slots. First `counts` and `measures` as in additive.py; then what does not change; then what the loops need.
+# Slots. First `counts` and `measures` as in additive.py; then constants; then variables of the loops.
 MEASURES = 5
-BIAS, SUMS_BIAS, CONSTANT, TIE, RULE, KNOB = range(10, 16)
+BIAS, SUMS_BIAS, CONSTANT, TIE, RULE, PARAMETER = range(10, 16)
 RAW, SUMS, CODES, LABELS = 16, 17, 18, 19  # dicts, of which SUMS may be 0; two labels
-# Python's objects; DICT is 0 while no dict is usual.
+# Addresses of Python objects; DICT is 0 while suspended.
 DICT, STR, FLOAT, FLOAT64, INT, BOOL, NOT_IMPLEMENTED, NONE, TYPE_ERROR = range(21, 30)
-POSITION, NAME, VALUE, OWN_POSITION, OWN_NAME, OWN_VALUE = range(30, 36)
+POSITION, NAME, VALUE, WEIGHT_POSITION, WEIGHT_NAME, WEIGHT_VALUE = range(30, 36)
 LOGGED = 36
 LOG, LOG_SIZE = 37, 512  # for each update: examples and mistakes so far, |w|^2
 N_SLOTS = LOG + 3 * LOG_SIZE
 
-MOVED, UNUSUAL, NO_MEMORY = range(3)
+MOVED, NOT_ORDINARY, NO_MEMORY = range(3)
 
-_EXACT = 2.0**53  # whole numbers below are doubles; one beyond would be rounded down to it
-_TYPE, _FLOAT_VALUE = 8, 16  # where an object has its type, and a float its number
+_EXACT = 2.0**53  # integers below are doubles; one beyond would be rounded down to it
+_TYPE, _FLOAT_VALUE = 8, 16  # offsets of the type of an object, and of the value of a float
 _WORD = 8
 
 
-@part
-def number(x, words):
-    """Return the number that an object is; NaN if it is none, or none of the usual."""
-    kind = word_at(x + _TYPE)
-    if kind == words[FLOAT] or kind == words[FLOAT64]:
-        return real_at(x + _FLOAT_VALUE)
-    if kind == words[INT] or kind == words[BOOL]:
-        v = float_of_int(x)
-        if v == -1.0 and has_failed():
-            forget_failure()
+@inlined
+def number_of(x, slots):
+    """Return the value of a float, int or bool; NaN for other objects and for integers that are too large."""
+    kind = int64_at(x + _TYPE)
+    if kind == slots[FLOAT] or kind == slots[FLOAT64]:
+        return float64_at(x + _FLOAT_VALUE)
+    if kind == slots[INT] or kind == slots[BOOL]:
+        v = int_as_double(x)
+        if v == -1.0 and error_occurred():
+            clear_error()
             return np.nan
         return v if abs(v) < _EXACT else np.nan
     return np.nan
 
 
-@part
+@inlined
 def next_item(x, start):
-    """Go on to the next name and value of x, at words[NAME] and words[VALUE]; return whether there was one."""
+    """Move on to the next name and value of x, in slots NAME and VALUE; return whether there was one."""
     return dict_next(x, start + _WORD * POSITION, start + _WORD * NAME, start + _WORD * VALUE)
 
 
-@part
-def next_own(w, start, words):
-    """The same for the weights, at words[OWN_NAME] and words[OWN_VALUE]."""
-    if not dict_next(w, start + _WORD * OWN_POSITION, start + _WORD * OWN_NAME, start + _WORD * OWN_VALUE):
-        words[OWN_NAME] = 0
+@inlined
+def next_weight(w, start, slots):
+    """Move on to the next name and weight of w, in slots WEIGHT_NAME and WEIGHT_VALUE; the name is 0 after the last."""
+    if not dict_next(w, start + _WORD * WEIGHT_POSITION, start + _WORD * WEIGHT_NAME, start + _WORD * WEIGHT_VALUE):
+        slots[WEIGHT_NAME] = 0
 
 
-@part
-def look(w, x, start, words):
-    """Return <w, x>, |x|^2 and whether all names have a weight; NaN where something is not usual.
+@inlined
+def dot_and_squared_norm(w, x, start, slots):
+    """Return <w, x>, |x|^2 and whether all names have a weight; NaN where something is not ordinary.
 
-    Most dicts of a stream have the same names in the same order, which are those of the weights: they go along.
+    Most dicts of a stream have the same names in the same order as the weights, so the two are walked together.
     """
     s = q = 0.0
     is_known = True
-    words[POSITION] = words[OWN_POSITION] = 0
-    next_own(w, start, words)
+    slots[POSITION] = slots[WEIGHT_POSITION] = 0
+    next_weight(w, start, slots)
     while next_item(x, start):
-        name, v = words[NAME], number(words[VALUE], words)
-        if name == words[OWN_NAME]:
-            weight = words[OWN_VALUE]
-            next_own(w, start, words)
-        elif word_at(name + _TYPE) == words[STR]:
+        name, v = slots[NAME], number_of(slots[VALUE], slots)
+        if name == slots[WEIGHT_NAME]:
+            weight = slots[WEIGHT_VALUE]
+            next_weight(w, start, slots)
+        elif int64_at(name + _TYPE) == slots[STR]:
             weight = dict_get(w, name)
         else:
             return np.nan, np.nan, False
-        if weight and word_at(weight + _TYPE) == words[FLOAT]:
-            s += real_at(weight + _FLOAT_VALUE) * v
+        if weight and int64_at(weight + _TYPE) == slots[FLOAT]:
+            s += float64_at(weight + _FLOAT_VALUE) * v
         else:
             s += 0.0 * v
             is_known = False
@@ -140,44 +141,43 @@ def look(w, x, start, words):
     return s, q, is_known
 
 
-@part
-def make_weights(w, x, tau, start, words, made, n, end):
-    """Make the weights w + tau * x for the names of x, as the objects n, n + 1, ... whose addresses are at `made`;
-    return how many there are then. It ends at once where there is no memory, no weight, or no room, which is for `end`.
-    """
-    words[POSITION] = 0
+@inlined
+def make_weights(w, x, tau, start, slots, objects, n, end):
+    """Make floats w + tau * x for the names of x, and store their addresses at objects[n], objects[n + 1], ...; return
+    the number of addresses then. It stops early if memory, a weight or a free entry before `end` is lacking."""
+    slots[POSITION] = 0
     while next_item(x, start):
-        old = dict_get(w, words[NAME])
-        if n == end or not old or word_at(old + _TYPE) != words[FLOAT]:
+        old = dict_get(w, slots[NAME])
+        if n == end or not old or int64_at(old + _TYPE) != slots[FLOAT]:
             return n
-        new = new_float(real_at(old + _FLOAT_VALUE) + tau * number(words[VALUE], words))
-        if not new:
+        weight = new_float(float64_at(old + _FLOAT_VALUE) + tau * number_of(slots[VALUE], slots))
+        if not weight:
             return n
-        put_word(made + _WORD * n, new)
+        store_int64(objects + _WORD * n, weight)
         n += 1
     return n
 
 
-@part
-def set_weights(w, x, start, words, made, n):
-    """Give the names of x the weights that were made, from the n-th on. All have weights: no memory is needed."""
-    words[POSITION] = 0
+@inlined
+def set_weights(w, x, start, slots, objects, n):
+    """Set the weights of the names of x to objects[n], objects[n + 1], ... All names are in w: no memory is needed."""
+    slots[POSITION] = 0
     while next_item(x, start):
-        dict_set(w, words[NAME], word_at(made + _WORD * n))
+        dict_set(w, slots[NAME], int64_at(objects + _WORD * n))
         n += 1
 
 
-@part
-def free_all(made, n):
-    """Release n objects, and the memory that has their addresses."""
+@inlined
+def release_all(objects, n):
+    """Release n objects, and the memory of their addresses."""
     for k in range(n):
-        release(word_at(made + _WORD * k))
-    free(made)
+        release(int64_at(objects + _WORD * k))
+    free(objects)
 
 
-@part
-def given_back(x):
-    """x, as Python wants it returned."""
+@inlined
+def new_reference(x):
+    """x with one more reference, for the caller."""
     retain(x)
     return x
 
@@ -185,91 +185,95 @@ def given_back(x):
 @Builtin
 def decide(own, x):
     """The label of x: under the weights, or under their mean if there are sums."""
-    memory = bytearray_memory(tuple_get(own, 0))
-    words, reals = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
+    memory = bytearray_data(tuple_get(own, 0))
+    slots, float_slots = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
     start = address_of(memory)
-    if word_at(x + _TYPE) != words[DICT]:
-        return given_back(words[NOT_IMPLEMENTED])
-    s = look(words[RAW], x, start, words)[0] + reals[CONSTANT] * reals[BIAS]
-    if words[SUMS]:
-        total = look(words[SUMS], x, start, words)[0] + reals[CONSTANT] * reals[SUMS_BIAS]
-        s -= total / max(1, words[EXAMPLES])
+    if int64_at(x + _TYPE) != slots[DICT]:
+        return new_reference(slots[NOT_IMPLEMENTED])
+    s = dot_and_squared_norm(slots[RAW], x, start, slots)[0] + float_slots[CONSTANT] * float_slots[BIAS]
+    if slots[SUMS]:
+        total = dot_and_squared_norm(slots[SUMS], x, start, slots)[0] + float_slots[CONSTANT] * float_slots[SUMS_BIAS]
+        s -= total / max(1, slots[EXAMPLES])
     if not abs(s) < np.inf:
-        return given_back(words[NOT_IMPLEMENTED])
-    code = s > 0.0 or (s == 0.0 and words[TIE] != TIE_NEGATIVE)
-    return given_back(words[LABELS + code])
+        return new_reference(slots[NOT_IMPLEMENTED])
+    code = s > 0.0 or (s == 0.0 and slots[TIE] != TIE_NEGATIVE)
+    return new_reference(slots[LABELS + code])
 
 
 @Builtin
 def learn(own, given, n):
     """Predict, suffer, update: one example x with its label y. Returns None."""
-    memory = bytearray_memory(tuple_get(own, 0))
-    words, reals = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
+    memory = bytearray_data(tuple_get(own, 0))
+    slots, float_slots = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
     start = address_of(memory)
-    label = dict_get(words[CODES], word_at(given + _WORD)) if n == 2 else 0
+    label = dict_get(slots[CODES], int64_at(given + _WORD)) if n == 2 else 0
     if not label:
-        if has_failed():
-            if not has_failed_with(words[TYPE_ERROR]):
+        if error_occurred():
+            if not error_matches(slots[TYPE_ERROR]):
                 return 0
-            forget_failure()
-        return given_back(words[NOT_IMPLEMENTED])
-    x = word_at(given)
-    if word_at(x + _TYPE) != words[DICT] or words[LOGGED] >= LOG_SIZE:
-        return given_back(words[NOT_IMPLEMENTED])
-    y = 2.0 * size_of_int(label) - 1.0
-    s, q, is_known = look(words[RAW], x, start, words)
-    if not (is_known and q <= LARGEST):
-        return given_back(words[NOT_IMPLEMENTED])
-    q += reals[CONSTANT]
-    margin = y * (s + reals[CONSTANT] * reals[BIAS])
-    mistake = margin < 0.0 or (margin == 0.0 and y != words[TIE])
-    tau = step_size(words[RULE], reals[KNOB], margin, q, mistake)
+            clear_error()
+        return new_reference(slots[NOT_IMPLEMENTED])
+    x = int64_at(given)
+    if int64_at(x + _TYPE) != slots[DICT] or slots[LOGGED] >= LOG_SIZE:
+        return new_reference(slots[NOT_IMPLEMENTED])
+    y = 2.0 * int_as_index(label) - 1.0
+    s, q, is_known = dot_and_squared_norm(slots[RAW], x, start, slots)
+    if not (is_known and q <= LARGEST_SQUARED_NORM):
+        return new_reference(slots[NOT_IMPLEMENTED])
+    q += float_slots[CONSTANT]
+    margin = y * (s + float_slots[CONSTANT] * float_slots[BIAS])
+    mistake = margin < 0.0 or (margin == 0.0 and y != slots[TIE])
+    tau = step_size(slots[RULE], float_slots[PARAMETER], margin, q, mistake)
     if tau > 0.0:
-        moved = move(x, tau * y, tau * words[EXAMPLES] * y, start, words)
+        moved = move(x, tau * y, tau * slots[EXAMPLES] * y, start, slots)
         if moved != MOVED:
-            return 0 if moved == NO_MEMORY else given_back(words[NOT_IMPLEMENTED])
-    reals[MEASURES + SQUARED_RADIUS] = max(reals[MEASURES + SQUARED_RADIUS], q)
-    words[EXAMPLES] += 1
-    words[RUN] += 1
+            return 0 if moved == NO_MEMORY else new_reference(slots[NOT_IMPLEMENTED])
+    float_slots[MEASURES + SQUARED_RADIUS] = max(float_slots[MEASURES + SQUARED_RADIUS], q)
+    slots[EXAMPLES] += 1
+    slots[RUN] += 1
     if mistake or tau > 0.0:
-        words[MISTAKES] += mistake
-        words[RUN] = 0
+        slots[MISTAKES] += mistake
+        slots[RUN] = 0
     if tau > 0.0:
-        account(y, tau, margin, q, words, reals)
-    return given_back(words[NONE])
+        account(y, tau, margin, q, slots, float_slots)
+    return new_reference(slots[NONE])
 
 
-@part
-def move(x, step, age, start, words):
+@inlined
+def move(x, step, age, start, slots):
     """w += step * x, sums += age * x, or nothing; return MOVED, UNUSUAL or NO_MEMORY."""
     n = dict_size(x)
-    needed = n if words[SUMS] == 0 else 2 * n
-    made = allocate(_WORD * needed)
-    if not made:
-        fail_for_memory()
+    needed = n if slots[SUMS] == 0 else 2 * n
+    objects = allocate(_WORD * needed)
+    if not objects:
+        raise_memory_error()
         return NO_MEMORY
-    found = make_weights(words[RAW], x, step, start, words, made, 0, n)
-    if words[SUMS] and found == n:
-        found = make_weights(words[SUMS], x, age, start, words, made, found, needed)
+    found = make_weights(slots[RAW], x, step, start, slots, objects, 0, n)
+    if slots[SUMS] and found == n:
+        found = make_weights(slots[SUMS], x, age, start, slots, objects, found, needed)
     if found < needed:
-        free_all(made, found)
-        return NO_MEMORY if has_failed() else UNUSUAL
-    set_weights(words[RAW], x, start, words, made, 0)
-    if words[SUMS]:
-        set_weights(words[SUMS], x, start, words, made, n)
-    free_all(made, found)
+        release_all(objects, found)
+        return NO_MEMORY if error_occurred() else NOT_ORDINARY
+    set_weights(slots[RAW], x, start, slots, objects, 0)
+    if slots[SUMS]:
+        set_weights(slots[SUMS], x, start, slots, objects, n)
+    release_all(objects, found)
     return MOVED
 
 
-@part
-def account(y, tau, margin, q, words, reals):
+@inlined
+def account(y, tau, margin, q, slots, float_slots):
     """Account for an update, and log it."""
-    reals[BIAS] += tau * y * reals[CONSTANT]
-    if words[SUMS]:
-        reals[SUMS_BIAS] += tau * (words[EXAMPLES] - 1) * y * reals[CONSTANT]
-    words[UPDATES] += 1
-    reals[MEASURES + STEP_SUM] += tau
-    reals[MEASURES + SQUARED_NORM] += tau * (2.0 * margin + tau * q)
-    at = LOG + 3 * words[LOGGED]
-    words[at], words[at + 1], reals[at + 2] = words[EXAMPLES], words[MISTAKES], reals[MEASURES + SQUARED_NORM]
-    words[LOGGED] += 1
+    float_slots[BIAS] += tau * y * float_slots[CONSTANT]
+    if slots[SUMS]:
+        float_slots[SUMS_BIAS] += tau * (slots[EXAMPLES] - 1) * y * float_slots[CONSTANT]
+    slots[UPDATES] += 1
+    float_slots[MEASURES + STEP_SUM] += tau
+    float_slots[MEASURES + SQUARED_NORM] += tau * (2.0 * margin + tau * q)
+    at = LOG + 3 * slots[LOGGED]
+    slots[at], slots[at + 1], float_slots[at + 2] = (
+        slots[EXAMPLES],
+        slots[MISTAKES],
+        float_slots[MEASURES + SQUARED_NORM],
+    )
+    slots[LOGGED] += 1

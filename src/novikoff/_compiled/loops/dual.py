@@ -1,23 +1,23 @@
-"""The perceptron in dual form: scores are sums of potential functions K(x_s, .) around the rows it erred on.
+"""Passes of the kernel perceptron: scores are sums of kernels K(x_s, .) around the rows it erred on.
 
     problem   along a stream, make few mistakes: times t with y_t f(x_t) on the wrong side of 0, where
               f = sum over past updates e of sign_e * K(x_e, .)
-    given     a block of rows as numbers alone: scores (vector, row) of the weights so far, and the block's own kernel
-              matrix `gram`; or `products` K(x_s, x_q) of stored rows s with rows q; the updates as they came: which
-              stored row (slot), which weight vector, which sign
-    result    scores brought up to date; mistakes, |w|^2 and max K(x, x) counted; a log of the updates; votes
+    given     the scores (vector, row) of a block of rows under the weights so far, and the kernel matrix `gram` of the
+              block; or `products` K(x_s, x_q) of stored rows s with rows q, and the updates in order: which stored row
+              (slot), which weight vector, which sign
+    result    scores under the weights after the updates; counters, |w|^2, max K(x, x); a log of the updates
     source    Aizerman, Braverman & Rozonoer 1964; Freund & Schapire 1999, section 4 (dual form) and 5 (one against
               the rest); Collins 2002, fig. 1 (direct: add to the true class, subtract from its rival)
 
-Scores are added up update by update, in the order of the updates, whatever the blocks: every block size gives the sums
-of the algorithm that takes one example at a time, but for the rounding of kernels that are not whole.
+Scores are summed update by update, in the order of the updates. So every block size gives the sums of the algorithm
+that takes one example at a time, except for the rounding of kernel values that are not integers.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.additive import (
     EXAMPLES,
     MISTAKES,
@@ -31,23 +31,25 @@ from novikoff._compiled.loops.additive import (
     strongest_rival,
 )
 
-# Columns of the log: which row of the block, which weight vector, mistakes so far; and the sign, |w|^2 after it.
+# Columns of `log`: row of the block, weight vector, mistakes so far; and of `values`: the sign, |w|^2 after the update.
 ROW, VECTOR, MISTAKES_SO_FAR = range(3)
 SIGN, SQUARED_NORM_AFTER = range(2)
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
-LOSS = PROGRESS  # place in `measures` of the sum of squared residuals: a regression has no separator to progress along
+LOSS = PROGRESS  # index in `measures` of the sum of squared residuals: a regression measures no progress to a separator
 
 
-@kernel
+@loop
 def catch_up(products, slots, vectors, signs, first, seen, scores, begin, end):
-    """Add to the scores of rows begin..end-1 the updates that they have not seen: seen[q] and up, of those numbered
-    from `first`."""
+    """Add to the scores of rows begin..end-1 the updates that they do not include yet.
+
+    The updates are numbered from `first`; the score of row q includes those below seen[q].
+    """
     latest = seen[begin:end].max() if begin < end else 0
     for e in range(slots.size):
         k, s, sign, number = products[slots[e]], scores[vectors[e]], signs[e], first + e
-        if number >= latest:  # new to all of them: nothing to ask row by row, which takes twice as long
+        if number >= latest:  # missing from all of them: a test for each row would take twice as long
             for q in range(_u(begin), _u(end)):
                 s[q] += sign * k[q]
         else:
@@ -56,93 +58,93 @@ def catch_up(products, slots, vectors, signs, first, seen, scores, begin, end):
                     s[q] += sign * k[q]
 
 
-@kernel
-def rest_walk(gram, codes, tie, scores, counts, measures, log, values):
-    """Walk through a block; every weight vector says yes or no. One vector alone says yes to class 1, one of many to
-    the class of its own number. Return how many updates were logged."""
+@loop
+def learn_one_vs_rest(gram, codes, tie, scores, counts, measures, log, values):
+    """Learn from a block, each weight vector on its own: a single vector separates class 1 from class 0, one of many
+    the class of its own index from all others. Return the number of updates logged."""
     n_vectors, n = scores.shape
     logged = 0
     for t in range(n):
-        look(gram[t, t], counts, measures)
+        count_example(gram[t, t], counts, measures)
         for v in range(n_vectors):
             y = 1.0 if codes[t] == (v if n_vectors > 1 else 1) else -1.0
             if is_wrong(y, scores[v, t], tie):
                 counts[MISTAKES] += 1
                 count_update(2.0 * y * scores[v, t] + gram[t, t], counts, measures)
-                logged = add(gram, t, v, y, scores, counts, measures, log, values, logged)
+                logged = add_update(gram, t, v, y, scores, counts, measures, log, values, logged)
     return logged
 
 
-@kernel
-def direct_walk(gram, codes, tie, scores, counts, measures, log, values):
-    """Walk through a block; the highest score wins. On a mistake the row is added to the true class and taken from its
-    rival: two entries in the log, in this order. Return how many."""
+@loop
+def learn_direct(gram, codes, tie, scores, counts, measures, log, values):
+    """Learn from a block; the class with the highest score is the answer. On a mistake the row is added to the true
+    class and subtracted from its rival: two entries in the log, in this order. Return the number of entries."""
     n = scores.shape[1]
     logged = 0
     for t in range(n):
-        look(2.0 * gram[t, t], counts, measures)  # |phi(x, y) - phi(x, z)|^2
+        count_example(2.0 * gram[t, t], counts, measures)  # |phi(x, y) - phi(x, z)|^2
         y = codes[t]
         rival = strongest_rival(scores[:, t], y, tie)
         margin = scores[y, t] - scores[rival, t]
         if is_beaten(margin, y, rival, tie):
             counts[MISTAKES] += 1
             count_update(2.0 * margin + 2.0 * gram[t, t], counts, measures)
-            logged = add(gram, t, y, 1.0, scores, counts, measures, log, values, logged)
-            logged = add(gram, t, rival, -1.0, scores, counts, measures, log, values, logged)
+            logged = add_update(gram, t, y, 1.0, scores, counts, measures, log, values, logged)
+            logged = add_update(gram, t, rival, -1.0, scores, counts, measures, log, values, logged)
     return logged
 
 
-@kernel
-def residual_walk(gram, targets, step, scores, counts, measures, log, values):
-    """Walk through a block of a regression: f <- f + step * (y - f(x)) K(x, .) after every example. Return how many
-    updates were logged; the squared residuals are added up in measures[LOSS]."""
+@loop
+def learn_regression(gram, targets, step, scores, counts, measures, log, values):
+    """Learn from a block: f <- f + step * (y - f(x)) K(x, .) after every example. Return the number of updates logged;
+    the squared residuals are added to measures[LOSS]."""
     logged = 0
     for t in range(scores.shape[1]):
-        look(gram[t, t], counts, measures)
+        count_example(gram[t, t], counts, measures)
         r = targets[t] - scores[0, t]
         measures[LOSS] += r * r
         if r != 0.0:
             tau = step * r
             count_update(2.0 * tau * scores[0, t] + tau * tau * gram[t, t], counts, measures)
-            logged = add(gram, t, 0, tau, scores, counts, measures, log, values, logged)
+            logged = add_update(gram, t, 0, tau, scores, counts, measures, log, values, logged)
     return logged
 
 
-@part
+@inlined
 def is_wrong(y, score, tie):
-    """Whether a score is on the wrong side for the sign y, or at 0 where that counts as wrong."""
+    """Return whether a score is on the wrong side for the sign y, or 0 where that counts as wrong."""
     if score == 0.0:
         return tie == TIE_MISTAKE or y * tie < 0.0
     return y * score < 0.0
 
 
-@part
+@inlined
 def is_beaten(margin, y, rival, tie):
-    """Whether class y is not ahead of its rival, by a margin below 0 or at 0 where that counts as wrong."""
+    """Return whether class y loses to its rival: its margin is below 0, or 0 where that counts as wrong."""
     if margin == 0.0:
         return tie == TIE_MISTAKE or (rival > y) == (tie == TIE_POSITIVE)
     return margin < 0.0
 
 
-@part
-def look(squared_norm, counts, measures):
-    """Take note of one more example."""
+@inlined
+def count_example(squared_norm, counts, measures):
+    """Count one example with this squared norm."""
     counts[EXAMPLES] += 1
     measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], squared_norm)
 
 
-@part
+@inlined
 def count_update(growth, counts, measures):
-    """Account for one update of the weights by a vector v: |w + v|^2 = |w|^2 + 2<w, v> + |v|^2."""
+    """Count one update of the weights by a vector v: |w + v|^2 = |w|^2 + 2<w, v> + |v|^2 grows by `growth`."""
     counts[UPDATES] += 1
     measures[STEP_SUM] += 1.0
     measures[SQUARED_NORM] += growth
 
 
-@part
-def add(gram, t, v, sign, scores, counts, measures, log, values, logged):
-    """w_v <- w_v + sign * K(x_t, .): this row and the later ones of the block score anew. In a regression the sign is
-    any number."""
+@inlined
+def add_update(gram, t, v, sign, scores, counts, measures, log, values, logged):
+    """w_v <- w_v + sign * K(x_t, .): update the scores of this row and the later ones of the block, and log it. In a
+    regression the sign is any number."""
     for u in range(t, scores.shape[1]):
         scores[v, u] += sign * gram[t, u]
     log[logged, ROW], log[logged, VECTOR], log[logged, MISTAKES_SO_FAR] = t, v, counts[MISTAKES]

@@ -1,11 +1,10 @@
-"""The perceptron in dual form on a budget: it keeps the last B rows it erred on, and forgets the oldest in good order.
+"""The kernel perceptron on a budget (Forgetron): at most B rows are kept, the oldest is removed first.
 
     problem   as in dual.py, with no more than B terms in f = sum_i alpha_i psi_i, however long the stream is
-    given     vectors psi of length 1: psi_i = x_i / |x_i| in feature space, added to its class and taken from its
+    given     vectors psi of length 1: psi_i = x_i / |x_i| in feature space, added to its class and subtracted from its
               rival, over sqrt(2). A pool of rows in the order of their age, the kept ones and then those of a block;
-              `products` (row of the block, row of the pool) and `old` (some of the oldest, kept rows) are their
-              kernels K(x, z) / (|x| |z|)
-    result    alpha, and the queue of the rows in use; mistakes, |f|^2, what shrinking and forgetting may have cost
+              their kernel values K(x, z) / (|x| |z|)
+    result    alpha, and the queue of the rows in use; mistakes, |f|^2, a bound on the cost of shrinking and removing
     source    Dekel, Shalev-Shwartz & Singer, "The Forgetron: a kernel-based perceptron on a budget", SIAM J. Comput. 37
               (2008): the self-tuned Forgetron; Collins 2002 for more than two classes
 
@@ -15,17 +14,19 @@ On a mistake, the M-th, on x_t:
     if f' has more than B terms:                       r the oldest of them, lambda = alpha_r, mu = <f', psi_r>
         phi = the largest in (0, 1] with Q + Psi(phi) <= 15/32 M,
               Psi(phi) = (lambda phi)^2 + 2 lambda phi (1 - phi mu)
-        f'' = phi f',  Q <- Q + Psi(phi)               all shrink, so that the oldest weighs little,
-        f   = f'' - phi lambda psi_r                   and may be forgotten
+        f'' = phi f',  Q <- Q + Psi(phi)               all weights shrink, so that the oldest is small
+        f   = f'' - phi lambda psi_r                   and can be removed
 
-Scores are added up term by term in the order of age for every row anew, whatever the blocks.
+The scores of each row are summed afresh, term by term in the order of age, so that they do not depend on the blocks.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.additive import (
     EXAMPLES,
     MISTAKES,
@@ -37,56 +38,59 @@ from novikoff._compiled.loops.additive import (
 )
 from novikoff._compiled.loops.dual import MISTAKES_SO_FAR, ROW, is_beaten
 
-# Places in `measures`, of what this learner has no use for: Q, and the sum of (1 - phi) / (1 + phi).
+# Q, and the sum of (1 - phi) / (1 + phi): at indices of `measures` that this learner does not need otherwise.
 DEVIATION, SHRINKAGE = PROGRESS, SEEN_MARGIN
 
-# The oldest row in use, the place after the youngest, and how many updates are in the log.
+# Indices of `BudgetTerms.ends`.
 HEAD, TAIL, LOGGED = range(3)
 
 
-@kernel
-def walk(
-    products,
-    old,
-    first,
-    t,
-    budget,
-    codes,
-    tie,
-    scores,
-    queue,
-    ends,
-    alpha,
-    winners,
-    rivals,
-    counts,
-    measures,
-    log,
-    norms,
-):
-    """Walk through a block from row t on; return the row it came to. Short of the end that is a row whose mistake
-    needs kernels of an older row than `old` has, which begins with row `first` of the pool.
+class BudgetKernels(NamedTuple):
+    """Kernel values of rows scaled to length 1: `block` (row of the block, row of the pool) and `oldest` (some of the
+    oldest kept rows, kept row), which begins with row `first` of the pool."""
 
-    From ends[HEAD] to ends[TAIL] the queue holds the rows of the pool in use; `scores` is room for one per class. A row
-    of length 0 can be erred on, but not learned from. Updates are logged, and ends[LOGGED] counts them: row of the
-    block, mistakes so far; |f|^2 after it.
+    block: np.ndarray
+    oldest: np.ndarray
+    first: int
+
+
+class BudgetTerms(NamedTuple):
+    """The terms of f. The queue has the pool's rows in use, from ends[HEAD], the oldest, to before ends[TAIL];
+    ends[LOGGED] is the number of updates in the log. The others have one entry for each row of the pool."""
+
+    queue: np.ndarray
+    ends: np.ndarray
+    alpha: np.ndarray
+    winners: np.ndarray
+    rivals: np.ndarray
+
+
+@loop
+def learn_block(kernels, terms, t, budget, codes, tie, scores, counts, measures, log, squared_norms):
+    """Learn from the rows of a block from row t on; return the row reached.
+
+    Before the end of the block, that is a row whose mistake needs kernel values of an older row than `kernels.oldest`
+    has. `scores` is a buffer, one per class. A row of length 0 can be a mistake, but there is no update for it. Each
+    update is logged: its row and the mistakes so far in `log`, |f|^2 after it in `squared_norms`.
     """
-    n = products.shape[0]
-    m = products.shape[1] - n
-    kernels = np.empty(m + n)
+    block, oldest, first = kernels
+    queue, ends, alpha, winners, rivals = terms
+    n = block.shape[0]
+    m = block.shape[1] - n
+    values = np.empty(m + n)
     while t < n:
         y = codes[t]
-        class_scores(products[t], queue, ends, alpha, winners, rivals, scores)
+        class_scores(block[t], terms, scores)
         rival = strongest_rival(scores, y, tie)
         margin = 0.5 * (scores[y] - scores[rival])
-        wrong = is_beaten(margin, y, rival, tie)
-        learns = wrong and products[t, m + t] > 0.0
+        is_mistake = is_beaten(margin, y, rival, tie)
+        learns = is_mistake and block[t, m + t] > 0.0
         r = queue[ends[HEAD]]
         is_full = learns and ends[TAIL] - ends[HEAD] == budget
-        if is_full and r < m and r >= first + old.shape[0]:
+        if is_full and r < m and r >= first + oldest.shape[0]:
             return t
         counts[EXAMPLES] += 1
-        counts[MISTAKES] += wrong
+        counts[MISTAKES] += is_mistake
         if learns:
             queue[ends[TAIL]] = m + t
             ends[TAIL] += 1
@@ -94,46 +98,49 @@ def walk(
             counts[UPDATES] += 1
             measures[SQUARED_NORM] += 2.0 * margin + 1.0
             if is_full:
-                kernels_of(r, products, old, first, queue, ends, kernels)
-                class_scores(kernels, queue, ends, alpha, winners, rivals, scores)
+                gather_kernels(r, kernels, terms, values)
+                class_scores(values, terms, scores)
                 mu = 0.5 * (scores[winners[r]] - scores[rivals[r]])
-                forget(r, mu, queue, ends, alpha, counts, measures)
+                remove_oldest(r, mu, terms, counts, measures)
             log[ends[LOGGED], ROW], log[ends[LOGGED], MISTAKES_SO_FAR] = t, counts[MISTAKES]
-            norms[ends[LOGGED]] = measures[SQUARED_NORM]
+            squared_norms[ends[LOGGED]] = measures[SQUARED_NORM]
             ends[LOGGED] += 1
         t += 1
     return t
 
 
-@part
-def class_scores(kernels, queue, ends, alpha, winners, rivals, scores):
-    """scores[v] = sum over the rows of class v of alpha K, less that over the rows it was the rival of."""
+@inlined
+def class_scores(values, terms, scores):
+    """scores[v] = sum of alpha K over the rows added to class v, minus that over the rows subtracted from it."""
+    queue, ends, alpha, winners, rivals = terms
     scores[:] = 0.0
     for at in range(ends[HEAD], ends[TAIL]):
         i = queue[at]
-        scores[winners[i]] += alpha[i] * kernels[i]
-        scores[rivals[i]] -= alpha[i] * kernels[i]
+        scores[winners[i]] += alpha[i] * values[i]
+        scores[rivals[i]] -= alpha[i] * values[i]
 
 
-@part
-def kernels_of(r, products, old, first, queue, ends, kernels):
-    """The kernels of row r of the pool with all rows in use."""
-    m = products.shape[1] - products.shape[0]
-    for at in range(ends[HEAD], ends[TAIL]):
-        i = queue[at]
+@inlined
+def gather_kernels(r, kernels, terms, values):
+    """values[i] = kernel value of row r of the pool with row i, for all rows i in use."""
+    block, oldest, first = kernels
+    m = block.shape[1] - block.shape[0]
+    for at in range(terms.ends[HEAD], terms.ends[TAIL]):
+        i = terms.queue[at]
         if r >= m:
-            kernels[i] = products[r - m, i]
+            values[i] = block[r - m, i]
         elif i >= m:
-            kernels[i] = products[i - m, r]
+            values[i] = block[i - m, r]
         else:
-            kernels[i] = old[r - first, i]
+            values[i] = oldest[r - first, i]
 
 
-@part
-def forget(r, mu, queue, ends, alpha, counts, measures):
-    """f <- phi f - phi alpha_r psi_r, with the largest phi that the account allows."""
-    room = 15.0 / 32.0 * counts[MISTAKES] - measures[DEVIATION]
-    phi = largest_factor(alpha[r], mu, room)
+@inlined
+def remove_oldest(r, mu, terms, counts, measures):
+    """f <- phi f - phi alpha_r psi_r, with the largest phi that keeps Q <= 15/32 M."""
+    queue, ends, alpha, _, _ = terms
+    allowance = 15.0 / 32.0 * counts[MISTAKES] - measures[DEVIATION]
+    phi = largest_factor(alpha[r], mu, allowance)
     for at in range(ends[HEAD], ends[TAIL]):
         alpha[queue[at]] *= phi
     weight = alpha[r]  # phi * lambda
@@ -144,11 +151,11 @@ def forget(r, mu, queue, ends, alpha, counts, measures):
     measures[SQUARED_NORM] = phi * phi * measures[SQUARED_NORM] - 2.0 * weight * phi * mu + weight * weight
 
 
-@part
-def largest_factor(lam, mu, room):
-    """The largest phi in (0, 1] with (lam^2 - 2 lam mu) phi^2 + 2 lam phi <= room; room > 0, so there is one."""
+@inlined
+def largest_factor(lam, mu, allowance):
+    """Return the largest phi in (0, 1] with (lam^2 - 2 lam mu) phi^2 + 2 lam phi <= allowance, which is positive."""
     a, b = lam * lam - 2.0 * lam * mu, 2.0 * lam
-    if a + b <= room:
+    if a + b <= allowance:
         return 1.0
-    # The parabola is below the room at 0 and above it at 1: it crosses once, at a root without cancellation.
-    return 2.0 * room / (b + np.sqrt(b * b + 4.0 * a * room))
+    # The parabola is below the allowance at 0 and above it at 1: it crosses once, at a root without cancellation.
+    return 2.0 * allowance / (b + np.sqrt(b * b + 4.0 * a * allowance))

@@ -1,45 +1,43 @@
-"""Names that are told by their hashes alone: those of taggers, and those of model files written before names were
-compared.
+"""Names that are identified by their hashes alone: in taggers, and in old model files.
 
-    problem   give every name that comes along a place of its own, as long as there are places
-    given     the 64-bit hashes of names, and a table of the places that names with these hashes have
-    result    a place per name; once all are taken, further names share those there are, by their hash
-    source    open addressing: Knuth, TAOCP 6.4, algorithm L; sharing: Weinberger et al., "Feature hashing for large
-              scale multitask learning", 2009; the mixer: Steele, Lea and Flood, "Fast splittable pseudorandom number
-              generators", 2014
+    problem   give every new name the next index, as long as there are indices left
+    given     the 64-bit hashes of names, and a hash table of their indices
+    result    an index per name; once all indices are given out, further names share them, by their hash
+    source    the hash table: `hash_table.py`; sharing: Weinberger et al., "Feature hashing for large scale multitask
+              learning", 2009; the mixer: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014
 
-Two names are the same if their hashes are. The mixer is a bijection of 64 bits without a key: names of up to eight
-bytes never fall together, but longer ones can be made to. `kernels.names` compares names; this hash stays as it is,
-because model files hold it.
+Two names are equal if their hashes are. The mixer is a bijection of 64 bits without a key: names of up to eight bytes
+never collide, but longer ones can be crafted to. `names.py` compares names; vocabularies use it since, but model files
+written before hold hashes of this kind, so this one must not change.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.decimals import eight_bytes
-from novikoff._compiled.loops.simd import prefetch
+from novikoff._compiled.loops.hash_table import fill_slot, find_slot, index_in, is_too_small, prefetch_home
 
 _u = np.uint64
 
 SEED = _u(0x9E3779B97F4A7C15)
-LONGEST = 100  # bytes of a name that are kept to be shown
-_AHEAD = _u(12)  # names: a table is larger than the cache, and its hashes are known early
+MAX_SHOWN = 100  # bytes of a name that are kept, to be shown to people
+_SLOTS_AHEAD = _u(12)  # names whose slots are prefetched: a table is larger than the cache
 
 
-@part
-def mixed(h, word):
-    """Stir eight bytes into a hash."""
+@inlined
+def mix(h, word):
+    """Return a hash continued with eight bytes."""
     h ^= word
     h = (h ^ (h >> _u(30))) * _u(0xBF58476D1CE4E5B9)
     h = (h ^ (h >> _u(27))) * _u(0x94D049BB133111EB)
     return h ^ (h >> _u(31))
 
 
-@part
+@inlined
 def last_bytes(text, at, n):
-    """The n < 8 bytes at text[at:], as `eight_bytes` would have them if zeros followed."""
+    """Return the n < 8 bytes at text[at:] as a word, padded with zeros."""
     if at + 8 <= text.size:
         return eight_bytes(text, at) & ((_u(1) << _u(8 * n)) - _u(1))
     word = _u(0)
@@ -48,127 +46,110 @@ def last_bytes(text, at, n):
     return word
 
 
-@part
+@inlined
 def name_hash(h, text, at, end):
-    """Go on from hash h with the bytes of a name. Names hold no zero bytes, so that the last of them may be zeros."""
+    """Continue hash h with the bytes of a name. Names hold no zero bytes, so the last ones may be padded with zeros."""
     while at + 8 <= end:
-        h = mixed(h, eight_bytes(text, at))
+        h = mix(h, eight_bytes(text, at))
         at += 8
-    return mixed(h, last_bytes(text, at, end - at)) if at < end else h
+    return mix(h, last_bytes(text, at, end - at)) if at < end else h
 
 
-@kernel
+@loop
 def name_hashes(text, spans, begin, hashes):
-    """The hash of text[spans[i, 0]:spans[i, 1]] after begin[i], for every i."""
+    """hashes[i] = begin[i] continued with text[spans[i, 0]:spans[i, 1]]."""
     for i in range(hashes.size):
         hashes[i] = name_hash(begin[i], text, spans[i, 0], spans[i, 1])
 
 
-@part
-def run_hash(h, text, at, end):
-    """The hash of words with a blank between each two: each word goes on from those before it and a blank."""
+@inlined
+def ngram_hash(h, text, at, end):
+    """Continue hash h with words that are separated by single blanks: word, blank, word, and so on."""
     begin = at
     while at <= end:
         if at == end or text[_u(at)] == 32:
             h = name_hash(h, text, begin, at)
             if at < end:
-                h = mixed(h, _u(32))
+                h = mix(h, _u(32))
             begin = at + 1
         at += 1
     return h
 
 
-@kernel
-def hashes_after(text, spans, begin, head_of, runs, hashes):
-    """The hash of every name after that of its head, begin[head_of[i]]; runs[head_of[i]] says that it is a run of
-    words."""
+@loop
+def hashes_after(text, spans, begin, prefix_of, is_ngram, hashes):
+    """hashes[i] = the hash of the prefix, begin[prefix_of[i]], continued with name i; is_ngram[prefix] says that names
+    with this prefix are n-grams of words."""
     for i in range(hashes.size):
-        head = head_of[i]
-        if runs[head]:
-            hashes[i] = run_hash(begin[head], text, np.int64(spans[i, 0]), np.int64(spans[i, 1]))
+        prefix = prefix_of[i]
+        if is_ngram[prefix]:
+            hashes[i] = ngram_hash(begin[prefix], text, np.int64(spans[i, 0]), np.int64(spans[i, 1]))
         else:
-            hashes[i] = name_hash(begin[head], text, np.int64(spans[i, 0]), np.int64(spans[i, 1]))
+            hashes[i] = name_hash(begin[prefix], text, np.int64(spans[i, 0]), np.int64(spans[i, 1]))
 
 
-@kernel
-def find_places(hashes, at, count, limit, learn, table, fresh, places, shared):
-    """Find the place of every name from hashes[at] on; one that is new takes place `count` if `learn`, and is noted in
-    `fresh`, by number; else its place is -1.
+@loop
+def find_indices(hashes, at, count, limit, learn, table, new, indices, is_shared):
+    """Find the index of every name from hashes[at] on. A new name gets the index `count` if `learn`, and its number i
+    is written to `new`; else its index is -1.
 
-    With `limit` places taken, a new name goes where its hash says, and shared[place] becomes 1 if `learn`. table[k] is
-    (hash, place + 1), or zeros; it must not be more than half full. Return (at, count): `at` is the first name that has
-    not been looked at, for lack of room in the table.
+    Once `limit` indices are given out, a new name gets the index that its hash says, and that is marked as shared if
+    `learn`. Return (at, count): `at` is the first name without a result, because the table is too small.
     """
-    mask = _u(table.shape[0] - 1)
     before = count
     for i in range(at, hashes.size):
-        ahead = _u(i) + _AHEAD
+        ahead = _u(i) + _SLOTS_AHEAD
         if ahead < _u(hashes.size):
-            prefetch(table, _u(2) * (hashes[ahead] & mask))
+            prefetch_home(table, hashes[ahead])
         h = hashes[i]
-        k = h & mask
-        while table[k, 1] != _u(0) and table[k, 0] != h:
-            k = (k + _u(1)) & mask
-        if table[k, 1] != _u(0):
-            places[i] = table[k, 1] - _u(1)
-        elif count == limit:
-            places[i] = (h >> _u(20)) % _u(limit)
+        slot = find_slot(table, h)
+        indices[i] = index_in(table, slot)
+        if indices[i] >= 0:
+            continue
+        if count == limit:
+            indices[i] = (h >> _u(20)) % _u(limit)
             if learn:
-                shared[places[i]] = 1
-        elif not learn:
-            places[i] = -1
-        else:
-            if 2 * (count + 1) > table.shape[0]:
+                is_shared[indices[i]] = 1
+        elif learn:
+            if is_too_small(table, count + 1):
                 return i, count
-            table[k, 0] = h
-            table[k, 1] = _u(count + 1)
-            fresh[count - before] = i
-            places[i] = count
+            fill_slot(table, slot, h, count)
+            new[count - before] = i
+            indices[i] = count
             count += 1
     return hashes.size, count
 
 
-@kernel
-def fill_table(hashes, table):
-    """Enter names by their hashes, the i-th with place i, into an empty table."""
-    mask = _u(table.shape[0] - 1)
-    for i in range(hashes.size):
-        k = hashes[i] & mask
-        while table[k, 1] != _u(0):
-            k = (k + _u(1)) & mask
-        table[k, 0] = hashes[i]
-        table[k, 1] = _u(i + 1)
+@loop
+def size_of_names(spans, new, prefix_of, prefix_spans):
+    """Return how many bytes `append_names` will write at most."""
+    total = 0
+    for i in range(new.size):
+        p, prefix = new[i], prefix_of[new[i]]
+        size = spans[p, 1] - spans[p, 0] + prefix_spans[prefix, 1] - prefix_spans[prefix, 0] + 1
+        total += min(size, MAX_SHOWN + 1)
+    return total
 
 
-@kernel
-def room_for_names(spans, fresh, head_of, head_spans):
-    """How many bytes `keep_names` will write at most."""
-    room = 0
-    for i in range(fresh.size):
-        p, head = fresh[i], head_of[fresh[i]]
-        size = spans[p, 1] - spans[p, 0] + head_spans[head, 1] - head_spans[head, 0] + 1
-        room += min(size, LONGEST + 1)
-    return room
-
-
-@kernel
-def keep_names(text, spans, fresh, heads, head_of, head_spans, mark, used, ends, kept):
-    """Append names to `kept` for people to read: the head, which is a namespace or a column, `mark` unless the head is
-    empty or the mark 0, and the name; LONGEST bytes at most. ends[i] is where the i-th ends. Return the end of all."""
-    for i in range(fresh.size):
-        p = fresh[i]
+@loop
+def append_names(text, spans, new, prefixes, prefix_of, prefix_spans, separator, used, ends, buffer):
+    """Append names to `buffer` for people to read: the prefix, which is a namespace or a column, the separator unless
+    the prefix is empty or the separator 0, and the name; MAX_SHOWN bytes at most. ends[i] is where the i-th ends.
+    Return the end of all."""
+    for i in range(new.size):
+        p = new[i]
         start = used
-        head = head_of[p]
-        for at in range(head_spans[head, 0], min(head_spans[head, 1], head_spans[head, 0] + LONGEST)):
-            kept[used] = heads[at]
+        prefix = prefix_of[p]
+        for at in range(prefix_spans[prefix, 0], min(prefix_spans[prefix, 1], prefix_spans[prefix, 0] + MAX_SHOWN)):
+            buffer[used] = prefixes[at]
             used += 1
-        if used > start and mark != 0:
-            kept[used] = mark
+        if used > start and separator != 0:
+            buffer[used] = separator
             used += 1
         for at in range(spans[p, 0], spans[p, 1]):
-            if used - start >= LONGEST:
+            if used - start >= MAX_SHOWN:
                 break
-            kept[used] = text[at]
+            buffer[used] = text[at]
             used += 1
         ends[i] = used
     return used

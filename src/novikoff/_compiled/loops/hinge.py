@@ -1,9 +1,9 @@
-"""Sums over rows that gradients of hinge losses are made of; products with their Hessians are in descent.py.
+"""Sums over rows for gradients of hinge losses; Hessian products are in descent.py.
 
 problem   minimise a function of the margins y_i <v, x_i> by conjugate gradients
 given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); v with the bias as its
           last entry; the constant coordinate, 1 or 0
-result    sum c_i x_i, each row read once; how fast a loss falls along a line
+result    sum c_i x_i, each row read once; minus the slope of a loss along a line
 source    Keerthi & DeCoste 2005 (Newton steps for the L2-SVM by conjugate gradients)
 """
 
@@ -11,39 +11,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import kernel
+from novikoff._compiled import loop
 from novikoff._compiled.loops.rows import row_add
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
 
-@kernel
-def combine(data, indices, indptr, constant, c, out):
+@loop
+def weighted_sum(data, indices, indptr, constant, c, out):
     """out = sum_i c_i (x_i, constant); rows with c_i = 0 are not read."""
     out[:] = 0.0
     last = 0.0
     d = out.size - 1
-    down = out[:d]
+    w_out = out[:d]
     for i in range(c.size):
         if c[i] != 0.0:
-            row_add(data, indices, indptr, _u(i), c[i], down)
+            row_add(data, indices, indptr, _u(i), c[i], w_out)
             last += c[i]
     out[d] = constant * last
 
 
-@kernel
-def fall(margins, ahead, t, mu, squared):
-    """Return sum alpha_i ahead_i: how fast the loss falls at margins + t * ahead, h = max(0, 1 - margin).
+@loop
+def rate_of_decrease(margins, direction_margins, t, mu, squared):
+    """Return sum alpha_i direction_margins_i, minus the slope of the loss at margins + t * direction_margins.
 
-    The loss is sqrt(|h|_2^2 + mu^2) if it is squared, with alpha = h / loss; else the sum of hinges rounded off over
-    a width mu, with alpha = min(h / mu, 1).
+    With h = max(0, 1 - margin), the loss is sqrt(|h|_2^2 + mu^2) if it is squared, and alpha = h / loss; else it is the
+    sum of hinges smoothed over a width mu, and alpha = min(h / mu, 1).
     """
     total, squares = 0.0, mu * mu
     for i in range(margins.size):
-        h = max(0.0, 1.0 - (margins[i] + t * ahead[i]))
+        h = max(0.0, 1.0 - (margins[i] + t * direction_margins[i]))
         if squared:
-            total += h * ahead[i]
+            total += h * direction_margins[i]
             squares += h * h
         else:
-            total += min(h / mu, 1.0) * ahead[i]
+            total += min(h / mu, 1.0) * direction_margins[i]
     return total / np.sqrt(squares) if squared else total

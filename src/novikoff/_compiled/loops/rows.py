@@ -1,57 +1,78 @@
-"""What is done with one row, dense or sparse: products with weights, sums, norms; and asking memory for rows in time.
+"""Operations on one row, dense or sparse: dot products, sums, squared norms, prefetching.
 
     given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); weights w; an order in which
-              rows are visited, None for as they stand
+              rows are visited, None for the order in memory
     result    <w, x_i>; |x_i|^2; w + tau * x_i
 
-Rows pass once through a processor that could learn from them faster than memory hands them over. So each pass asks for
-rows before their turn.
+A pass over many rows could learn from them faster than they arrive from main memory, so each pass prefetches the rows
+that it visits next.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from novikoff._compiled import FETCHES_AHEAD, kernel, part, part_in_order
+from novikoff._compiled import PREFETCHES_ROWS, inlined, inlined_in_order, loop
 from novikoff._compiled.loops.simd import prefetch, prefetch_far, weighted_rows
 
-UNMEASURED = -1.0  # in place of a squared norm: this row has not been looked at yet
-LARGEST = 1e290  # squared norms beyond this could overflow a score within 1e18 mistakes
-SMALLEST = 1e-290  # a squared norm below this is a row of zeros: no finite step moves towards it
+UNMEASURED = -1.0  # instead of a squared norm: that of this row has not been computed yet
+LARGEST_SQUARED_NORM = 1e290  # a larger one could overflow a score within 1e18 mistakes
+SMALLEST_SQUARED_NORM = 1e-290  # a row with a smaller one counts as zeros: no finite step moves towards it
 
-# How long before their turn to ask memory for them, by measurement: non-zeros in order, and rows in any other.
+# How far ahead to prefetch, by measurement: counted in non-zeros where rows are read in order, in rows where not.
 AHEAD, FAR_AHEAD = 64, 2048
 SOON, LATER = 2, 16
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
 
-@part
+class RowArrays(NamedTuple):
+    """The arrays of `Rows` (inputs/rows.py), as loops take them.
+
+    Inlined functions take them one by one: numba resolves `data.ndim` at compile time for arguments only, and LLVM
+    compiles the dot product of a loop that passes them on as a tuple to slower code (by 6 % in float64).
+    """
+
+    data: np.ndarray
+    indices: np.ndarray | None
+    indptr: np.ndarray | None
+    n_features: int
+    squared_norms: np.ndarray  # UNMEASURED where a loop has to compute it
+
+    @classmethod
+    def of(cls, rows: Any) -> RowArrays:
+        """Return the arrays of some `Rows`, not copied."""
+        return cls(rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms)
+
+
+@inlined
 def row_dot(data, indices, indptr, i, w):
     """Return <w, x_i>."""
-    return row_dot_ahead(data, indices, indptr, i, w, True)
+    return row_dot_prefetching(data, indices, indptr, i, w, True)
 
 
-@part
-def row_dot_ahead(data, indices, indptr, i, w, ahead):
-    """Return <w, x_i>; ask for the non-zeros ahead of these, which are of no use if rows are not read in order."""
+@inlined
+def row_dot_prefetching(data, indices, indptr, i, w, in_order):
+    """Return <w, x_i>. If rows are read in order, also prefetch the non-zeros that follow those of a sparse row."""
     if data.ndim == 2:
         s = 0.0
         for j in range(w.shape[0]):
             s += data[i, j] * w[j]
         return s
     else:
-        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, ahead)
+        return sparse_dot(data, indices, indptr[i], indptr[i + 1], w, in_order)
 
 
-@part_in_order
-def sparse_dot(data, indices, lo, hi, w, ahead):
-    """Return <w, x> for the row stored at lo..hi-1, in four partial sums: no load waits for the sum before it."""
+@inlined_in_order
+def sparse_dot(data, indices, lo, hi, w, in_order):
+    """Return <w, x> for the row stored at lo..hi-1, in four partial sums, so that no load waits for the sum before."""
     s0 = s1 = s2 = s3 = 0.0
     p, end = _u(lo), _u(hi)
     while p + _u(4) <= end:
-        if ahead:
-            ask_ahead(data, indices, p)
+        if in_order:
+            prefetch_nonzeros(data, indices, p)
         s0 += data[p] * w[_u(indices[p])]
         s1 += data[p + _u(1)] * w[_u(indices[p + _u(1)])]
         s2 += data[p + _u(2)] * w[_u(indices[p + _u(2)])]
@@ -63,17 +84,20 @@ def sparse_dot(data, indices, lo, hi, w, ahead):
     return (s0 + s2) + (s1 + s3)
 
 
-@part
-def ask_ahead(data, indices, p):
-    """Ask memory for non-zeros before their turn, first into the second cache and then into the first: between the
-    weights that are looked up all over, the processor does not see by itself that they are read in order."""
+@inlined
+def prefetch_nonzeros(data, indices, p):
+    """Prefetch the non-zeros that follow position p, first into the second-level cache, later into the first.
+
+    The processor does not do so by itself: between the scattered loads of weights it does not detect that the
+    non-zeros are read in order.
+    """
     prefetch_far(data, p + _u(FAR_AHEAD))
     prefetch_far(indices, p + _u(FAR_AHEAD))
     prefetch(data, p + _u(AHEAD))
     prefetch(indices, p + _u(AHEAD))
 
 
-@part
+@inlined
 def row_add(data, indices, indptr, i, tau, w):
     """w += tau * x_i."""
     if data.ndim == 2:
@@ -86,8 +110,8 @@ def row_add(data, indices, indptr, i, tau, w):
             p += _u(1)
 
 
-@part
-def row_add_twice(data, indices, indptr, i, tau, w, age, sums):
+@inlined
+def row_add_with_sums(data, indices, indptr, i, tau, w, age, sums):
     """w += tau * x_i and sums += age * tau * x_i."""
     if data.ndim == 2:
         for j in range(w.shape[0]):
@@ -103,7 +127,7 @@ def row_add_twice(data, indices, indptr, i, tau, w, age, sums):
             p += _u(1)
 
 
-@part
+@inlined
 def row_squared_norm(data, indices, indptr, i, n_features):
     """Return |x_i|^2 in double precision: NaN or inf if the row holds one, or if its square overflows."""
     if data.ndim == 2:
@@ -116,9 +140,9 @@ def row_squared_norm(data, indices, indptr, i, n_features):
         return sparse_squared_norm(data, indptr[i], indptr[i + 1])
 
 
-@part_in_order
+@inlined_in_order
 def sparse_squared_norm(data, lo, hi):
-    """Return |x|^2 for the row stored at lo..hi-1, added up as in sparse_look."""
+    """Return |x|^2 for the row stored at lo..hi-1, added up as in `sparse_dot_and_squared_norm`."""
     q0 = q1 = q2 = q3 = 0.0
     p, end = _u(lo), _u(hi)
     while p + _u(4) <= end:
@@ -136,31 +160,31 @@ def sparse_squared_norm(data, lo, hi):
     return (q0 + q2) + (q1 + q3)
 
 
-@part
-def measured(data, lo, hi):
-    """The squared norm of the sparse row stored at lo..hi-1, for `measure` to find it there; it looks again at a row
-    whose norm is too large."""
+@inlined
+def squared_norm_or_unmeasured(data, lo, hi):
+    """Return the squared norm of the sparse row stored at lo..hi-1; UNMEASURED if it is no number or too large, so that
+    `measure_rows` computes it again and reports the row."""
     q = sparse_squared_norm(data, lo, hi)
-    return q if q <= LARGEST else UNMEASURED
+    return q if q <= LARGEST_SQUARED_NORM else UNMEASURED
 
 
-@part
-def row_look(data, indices, indptr, i, w):
-    """Return row_dot and row_squared_norm, to the last bit, of a row that memory is asked for once."""
+@inlined
+def row_dot_and_squared_norm(data, indices, indptr, i, w):
+    """Return row_dot and row_squared_norm, equal to the last bit, while reading a sparse row only once."""
     if data.ndim == 2:
         return row_dot(data, indices, indptr, i, w), row_squared_norm(data, indices, indptr, i, w.shape[0])
     else:
-        return sparse_look(data, indices, indptr[i], indptr[i + 1], w)
+        return sparse_dot_and_squared_norm(data, indices, indptr[i], indptr[i + 1], w)
 
 
-@part_in_order
-def sparse_look(data, indices, lo, hi, w):
+@inlined_in_order
+def sparse_dot_and_squared_norm(data, indices, lo, hi, w):
     """Return sparse_dot and sparse_squared_norm of the row stored at lo..hi-1."""
     s0 = s1 = s2 = s3 = 0.0
     q0 = q1 = q2 = q3 = 0.0
     p, end = _u(lo), _u(hi)
     while p + _u(4) <= end:
-        ask_ahead(data, indices, p)
+        prefetch_nonzeros(data, indices, p)
         v0, v1 = np.float64(data[p]), np.float64(data[p + _u(1)])
         v2, v3 = np.float64(data[p + _u(2)]), np.float64(data[p + _u(3)])
         s0 += v0 * w[_u(indices[p])]
@@ -180,46 +204,56 @@ def sparse_look(data, indices, lo, hi, w):
     return (s0 + s2) + (s1 + s3), (q0 + q2) + (q1 + q3)
 
 
-@part
+@inlined
 def row_at(order, position):
-    """Return which row is visited at this position of a pass. That rows are read as they stand must be known when this
-    is compiled, or where each begins is multiplied out, and a quarter of the time of a pass goes into that."""
+    """Return the index of the row that is visited at this position of a pass.
+
+    An order of None must be known when this is compiled. Otherwise the address of each row is computed with a
+    multiplication, which takes a quarter of the time of a pass.
+    """
     if order is None:
         return _u(position)
     else:
         return _u(order[position])
 
 
-@part
-def rows_ahead(data, n_features, order):
-    """Return how many rows before its turn to ask memory for a row, 0 for never. By measurement: dense rows of middling
-    length are read faster than some processors guess what comes next; they have time to guess shorter and longer
-    ones."""
+@inlined
+def prefetch_distance(data, n_features, order):
+    """Return how many rows ahead to prefetch when rows are read in order; 0 for not at all.
+
+    By measurement: dense rows of medium length are read faster than the prefetcher of some processors follows; it
+    keeps up with shorter and longer rows.
+    """
     size = n_features * data.itemsize
-    if data.ndim == 2 and order is None and not FETCHES_AHEAD and 128 <= size <= 1024:
+    if data.ndim == 2 and order is None and not PREFETCHES_ROWS and 128 <= size <= 1024:
         return 1 + 2048 // size
     return 0
 
 
-@part
-def tell_memory(data, indices, indptr, n_features, sqnorms, targets, order, position, stop, ahead):
-    """Ask memory for what will be read some positions after this one, short of `stop`: `ahead` is what rows_ahead says.
-    Sparse rows that are read as they stand ask for what comes after them by themselves."""
+@inlined
+def prefetch_upcoming(data, indices, indptr, n_features, squared_norms, targets, order, position, stop, distance):
+    """Prefetch rows that are visited a few positions after this one, before `stop`; `distance` is prefetch_distance.
+
+    Nothing is prefetched here for sparse rows that are read in order: row_dot_prefetching does it.
+    """
     if order is not None:
-        prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position, stop - 1)
-    elif ahead:
-        prefetch_row(data, min(position + ahead, stop - 1), n_features, False)
+        prefetch_visits(data, indices, indptr, n_features, squared_norms, targets, order, position, stop - 1)
+    elif distance:
+        prefetch_row(data, min(position + distance, stop - 1), n_features, False)
 
 
-@part
-def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order, position, last):
-    """The same for rows in some order, which no processor guesses, so that waiting would be three quarters of the time:
-    into the second cache, which has room for a few, and then into the first. Where a sparse row lies must itself be
-    asked for, earlier still."""
+@inlined
+def prefetch_visits(data, indices, indptr, n_features, squared_norms, targets, order, position, last):
+    """Prefetch rows that are visited in an arbitrary order, up to position `last`.
+
+    No processor foresees such an order; without prefetching, three quarters of the time would be waiting. A row goes
+    into the second-level cache, which is large enough for a few, and later into the first. The offsets of a sparse row
+    must be prefetched before the row itself.
+    """
     soon = _u(order[min(position + SOON, last)])
     later = _u(order[min(position + LATER, last)])
     first = _u(order[min(position + 2 * LATER, last)])
-    prefetch(sqnorms, first)
+    prefetch(squared_norms, first)
     prefetch(targets, first)
     if data.ndim == 2:
         prefetch_row(data, later, n_features, True)
@@ -232,17 +266,17 @@ def prefetch_in_order(data, indices, indptr, n_features, sqnorms, targets, order
         prefetch_span(indices, indptr[soon], indptr[soon + _u(1)], False)
 
 
-@part
+@inlined
 def prefetch_row(data, i, n_features, is_far):
-    """Ask memory for dense row i."""
+    """Prefetch dense row i; into the second-level cache if `is_far`."""
     prefetch_span(data, _u(i) * _u(n_features), _u(i + 1) * _u(n_features), is_far)
 
 
-@part
+@inlined
 def prefetch_span(values, lo, hi, is_far):
-    """Ask memory for the values from lo to hi, counted in memory order; of many, for those that come first."""
+    """Prefetch the values lo..hi-1 of an array, counted in memory order; at most the first 4096 bytes of them."""
     at = _u(lo)
-    end = min(_u(hi), at + _u(4096 // values.itemsize))  # by then the processor has guessed what comes next
+    end = min(_u(hi), at + _u(4096 // values.itemsize))  # after that the processor prefetches the rest by itself
     while at < end:
         if is_far:
             prefetch_far(values, at)
@@ -251,10 +285,10 @@ def prefetch_span(values, lo, hi, is_far):
         at += _u(64 // values.itemsize)  # a cache line
 
 
-@part
+@inlined
 def row_scores(data, indices, indptr, i, w, s):
-    """s[k] = <w_k, x_i> for every class. Weights are (class, feature) for dense rows, (feature, class) for CSR:
-    each reads memory in order."""
+    """s[k] = <w_k, x_i> for every class. Weights have the shape (class, feature) for dense rows and (feature, class)
+    for CSR, so that both read memory in order."""
     if data.ndim == 2:
         for k in range(s.size):
             s[k] = row_dot(data, indices, indptr, i, w[k])
@@ -262,26 +296,27 @@ def row_scores(data, indices, indptr, i, w, s):
         weighted_rows(data, indices, np.int64(indptr[i]), np.int64(indptr[i + 1]), w, s)
 
 
-@part
-def row_move(data, indices, indptr, i, tau, w, to, off):
-    """w_to += tau * x_i and w_off -= tau * x_i, in the layouts of row_scores."""
+@inlined
+def row_transfer(data, indices, indptr, i, tau, w, to, source):
+    """w_to += tau * x_i and w_source -= tau * x_i, for weights in the layouts of row_scores."""
     if data.ndim == 2:
         row_add(data, indices, indptr, i, tau, w[to])
-        row_add(data, indices, indptr, i, -tau, w[off])
+        row_add(data, indices, indptr, i, -tau, w[source])
     else:
         for p in range(indptr[i], indptr[i + 1]):
             v = tau * data[p]
             w[indices[p], to] += v
-            w[indices[p], off] -= v
+            w[indices[p], source] -= v
 
 
-@kernel
-def measure(data, indices, indptr, n_features, sqnorms, start, stop):
-    """Fill in the squared norms of rows start..stop-1; return the first row that has none, or stop."""
+@loop
+def measure_rows(data, indices, indptr, n_features, squared_norms, start, stop):
+    """Fill in the squared norms of rows start..stop-1 that are UNMEASURED; return the first row whose squared norm is
+    no number or too large, or `stop`."""
     for i in range(start, stop):
-        if sqnorms[i] < 0.0:
+        if squared_norms[i] < 0.0:
             q = row_squared_norm(data, indices, indptr, i, n_features)
-            if not q <= LARGEST:
+            if not q <= LARGEST_SQUARED_NORM:
                 return i
-            sqnorms[i] = q
+            squared_norms[i] = q
     return stop

@@ -1,37 +1,37 @@
-"""svmlight: the lines of such files as rows of a CSR matrix.
+"""Lines of svmlight files as rows of a CSR matrix.
 
     problem   read lines `label [qid:n] index:value ... [# comment]`
     given     bytes, and the table of powers that numbers are read with
-    result    the arrays of a CSR matrix; where it ended, and why
+    result    the arrays of a CSR matrix; where the loop ended, and why
     source    Joachims, SVMlight: the format of its example files
 
-Lines that are wrong, or with numbers that are hard, are handed back: Python finds the words for them.
+Lines that are wrong, or have numbers that are hard to round, are left to Python.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from novikoff._compiled import kernel, part
+from novikoff._compiled import inlined, loop
 from novikoff._compiled.loops.decimals import (
     AFTER_ONE_TO_EIGHT,
-    ASK,
     DONE,
-    LARGEST,
+    FULL,
+    NEEDS_PYTHON,
     NUMBER,
-    ROOM,
+    VALUE_LIMIT,
     ZEROS,
     eight_bytes,
-    lowest,
+    lowest_bit,
+    mask_up_to_lowest,
     read_digits,
     read_number,
     short_number,
     skip_blanks,
     trailing_zeros,
-    up_to_lowest,
     value_of_eight,
 )
-from novikoff._compiled.loops.rows import measured
+from novikoff._compiled.loops.rows import squared_norm_or_unmeasured
 from novikoff._compiled.loops.simd import WINDOW, bytes_within
 
 LARGEST_INDEX = 2**31 - 2
@@ -39,9 +39,9 @@ LARGEST_INDEX = 2**31 - 2
 _u = np.uint64
 
 
-@part
+@inlined
 def skip_comment(text, at, end):
-    """Past the end of the line; and whether it is all ASCII and without zero bytes."""
+    """The offset after the line, and whether the rest of it is all ASCII and without zero bytes."""
     is_plain = True
     while at < end and text[_u(at)] != 10:
         is_plain &= 0 < text[_u(at)] < 128
@@ -49,13 +49,13 @@ def skip_comment(text, at, end):
     return min(at + 1, end), is_plain
 
 
-@part
+@inlined
 def at_end_of_row(text, at, end):
     """Whether nothing but a comment can follow on this line."""
     return at >= end or text[_u(at)] == 10 or text[_u(at)] == 35
 
 
-@part
+@inlined
 def at_break(text, at, end):
     """Whether a blank, the end of the line or a comment is here."""
     if at >= end:
@@ -64,9 +64,9 @@ def at_break(text, at, end):
     return byte == 32 or byte == 10 or byte == 9 or byte == 13 or byte == 35
 
 
-@part
+@inlined
 def skip_query(text, at, end):
-    """Past qid:anything, if it is here; -1 if it is not ASCII, or has zero bytes."""
+    """The offset after qid:anything, if it is here; -1 if that is not ASCII, or has zero bytes."""
     if at + 4 > end or text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != 58:
         return at
     while not at_break(text, at, end):
@@ -76,9 +76,9 @@ def skip_query(text, at, end):
     return skip_blanks(text, at, end)
 
 
-@part
+@inlined
 def read_index(text, at, end):
-    """A whole number before a colon, and where the colon is; -1 if there is none, or one that is too large."""
+    """Read an integer before a colon, and the offset of the colon; -1 if there is none, or one that is too large."""
     index, after = read_digits(text, at, end, _u(0))
     if after == at or after >= end or text[_u(after)] != 58:
         return -1, at
@@ -89,17 +89,17 @@ def read_index(text, at, end):
     return np.int64(index), after
 
 
-@part
+@inlined
 def short_pairs(text, at, filled, indices, data):
-    """Read index:value with a blank between them, as long as both have one to eight digits; return (at, filled)."""
+    """Read index:value separated by blanks, as long as both have one to eight digits; return (at, filled)."""
     while 8 <= at <= text.size - WINDOW and filled < data.size:
         digits, colons = bytes_within(text, at, 48, 57), bytes_within(text, at, 58, 58)
         blanks = bytes_within(text, at, 0, 32)
-        word = up_to_lowest(blanks) >> _u(1)
-        others = word & ~digits
+        pair = mask_up_to_lowest(blanks) >> _u(1)
+        others = pair & ~digits
         stop = at + np.int64(trailing_zeros(blanks))
-        value, is_short = short_number(text, at, stop, word & ~up_to_lowest(others), digits)
-        if lowest(others) & colons & AFTER_ONE_TO_EIGHT == _u(0) or not is_short:
+        value, is_short = short_number(text, at, stop, pair & ~mask_up_to_lowest(others), digits)
+        if lowest_bit(others) & colons & AFTER_ONE_TO_EIGHT == _u(0) or not is_short:
             break
         index = (eight_bytes(text, at) ^ ZEROS) << (_u(64) - _u(8) * trailing_zeros(others))
         indices[_u(filled)] = value_of_eight(index)
@@ -112,9 +112,9 @@ def short_pairs(text, at, filled, indices, data):
     return at, filled
 
 
-@part
+@inlined
 def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
-    """Read index:value ... from `filled` on; return (where it ended, filled), or (-1, 0) if it is not for us."""
+    """Read index:value ... into entries from `filled` on; return (at, filled), or (-1, 0) if it is left to Python."""
     first = filled
     while True:
         at, filled = short_pairs(text, at, filled, indices, data)
@@ -124,8 +124,8 @@ def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
         index, at = read_index(text, at, end)
         if index < 0 or filled == data.size:
             return -1, 0
-        value, at, how = read_number(text, at + 1, end, powers, bits, values)
-        if how != NUMBER or not at_break(text, at, end) or not abs(value) < LARGEST:
+        value, at, outcome = read_number(text, at + 1, end, powers, bits, values)
+        if outcome != NUMBER or not at_break(text, at, end) or not abs(value) < VALUE_LIMIT:
             return -1, 0
         indices[_u(filled)] = index
         data[_u(filled)] = value
@@ -136,17 +136,18 @@ def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
     return at, filled
 
 
-@part
+@inlined
 def are_sorted(indices, begin, end):
+    """Whether indices[begin:end] ascend, without a branch for each."""
     falls = 0
     for p in range(begin + 1, end):
         falls += indices[_u(p)] <= indices[_u(p) - _u(1)]
     return falls == 0
 
 
-@part
+@inlined
 def sort_pairs(indices, data, begin, end):
-    """Sort both by the first from begin to end (Shell 1959; gaps as Knuth's); False if an index is there twice."""
+    """Sort indices[begin:end], and data with them (Shell 1959, with Knuth's gaps); False if an index is there twice."""
     gap = 1
     while gap < (end - begin) // 3:
         gap = 3 * gap + 1
@@ -164,14 +165,14 @@ def sort_pairs(indices, data, begin, end):
     return twins == 0
 
 
-@kernel
+@loop
 def svmlight_rows(text, at, line, row, powers, lines, labels, indptr, indices, data, squared_norms):
     """Read lines from text[at:], the first of which is number `line`, into the arrays of a CSR matrix from row `row`
-    on; lines without a row are passed over.
+    on; lines without a row are skipped.
 
-    Return (row, at, line, why): at the end (DONE), at a line that finds no room (ROOM), or at one that is for Python to
-    look at, because something is wrong or hard (ASK). `lines[i]` is the line of row i; its squared norm is measured
-    here, where it is in the nearest cache.
+    Return (row, at, line, status): at the end of the text (DONE), at a line for which the arrays have no row left
+    (FULL), or at one that is left to Python, because it is wrong or hard to read (NEEDS_PYTHON). `lines[i]` is the line
+    of row i; its squared norm is computed here, where it is in the nearest cache.
     """
     bits = np.zeros(1, np.uint64)
     values = bits.view(np.float64)
@@ -182,22 +183,22 @@ def svmlight_rows(text, at, line, row, powers, lines, labels, indptr, indices, d
         has_row = not at_end_of_row(text, at, stop)
         if has_row:
             if row == labels.size:
-                return row, begin, line, ROOM
-            labels[row], at, how = read_number(text, at, stop, powers, bits, values)
-            if how != NUMBER or not at_break(text, at, stop) or not abs(labels[row]) < LARGEST:
-                return row, begin, line, ASK
+                return row, begin, line, FULL
+            labels[row], at, outcome = read_number(text, at, stop, powers, bits, values)
+            if outcome != NUMBER or not at_break(text, at, stop) or not abs(labels[row]) < VALUE_LIMIT:
+                return row, begin, line, NEEDS_PYTHON
             at = skip_query(text, skip_blanks(text, at, stop), stop)
             if at < 0:
-                return row, begin, line, ASK
+                return row, begin, line, NEEDS_PYTHON
             at, filled = read_pairs(text, at, stop, powers, bits, values, indptr[row], indices, data)
             if at < 0:
-                return row, begin, line, ASK
+                return row, begin, line, NEEDS_PYTHON
             lines[row] = line
-            squared_norms[row] = measured(data, indptr[row], filled)
+            squared_norms[row] = squared_norm_or_unmeasured(data, indptr[row], filled)
             indptr[row + 1] = filled
         at, is_plain = skip_comment(text, at, stop)
-        if not is_plain:  # a comment in some other alphabet, or none that is text
-            return row, begin, line, ASK
+        if not is_plain:  # a comment that is not ASCII, or perhaps not UTF-8
+            return row, begin, line, NEEDS_PYTHON
         row += has_row
         line += 1
     return row, at, line, DONE

@@ -1,4 +1,4 @@
-"""What an encoding is, and how it is chosen: turning raw blocks into rows of numbers, and remembering what it has met.
+"""What an encoding is: it makes rows of numbers of raw blocks, and learns new features from them.
 
 Features are numbered in the order in which the rows bring them, so that the result does not depend on the blocks.
 """
@@ -19,9 +19,11 @@ from novikoff.errors import DataError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
 
-__all__ = ["Encoding", "Features", "refuse", "room_for"]
+__all__ = ["Encoding", "Features", "empty_csr", "raise_other_kind"]
 
 B = TypeVar("B", bound=Block)
+
+_LONGEST = 8  # words or characters in an n-gram
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,11 @@ class Features:
     hash_bits : int
         The first 2**hash_bits names have a weight each; later ones share these.
     ngrams, char_ngrams : (int, int)
-        The fewest and the most words, and characters, that make a feature of a text; (0, 0) for none.
+        The fewest and the most words, and characters, in an n-gram of a text; (0, 0) for none.
     text_length : float
-        The length to which the texts of a row are brought. Beside the constant 1, texts of length 1 would hardly count:
-        with 4 the progressive error is 3.4 % instead of 4.9 % on sms_spam, and 46 % instead of 57 % on 20 newsgroups;
-        with 16 it rises again.
+        The length to which the n-grams of a row are scaled. Beside the constant 1, texts of length 1 would hardly
+        count: with 4 the progressive error is 3.4 % instead of 4.9 % on sms_spam, and 46 % instead of 57 % on 20
+        newsgroups; with 16 it rises again.
     """
 
     scale: bool = True
@@ -53,71 +55,69 @@ class Features:
             fewest, most = getattr(self, name)
             if not (0 < fewest <= most <= _LONGEST or fewest == most == 0):
                 raise DataError(
-                    f"{name} must be two whole numbers, the fewest and the most, from 1 to {_LONGEST}, or "
+                    f"{name} must be two integers, the fewest and the most, from 1 to {_LONGEST}, or "
                     f"(0, 0) for none; found {(fewest, most)}."
                 )
         if not 0.0 < self.text_length < math.inf:
             raise DataError(f"text_length must be a number above 0; found {self.text_length}.")
-        Vocabulary(self.hash_bits)  # which says what is wrong with it
-
-
-_LONGEST = 8  # words or characters in an n-gram
+        Vocabulary(self.hash_bits)  # raises an error if they are out of range
 
 
 class Encoding(ABC, Generic[B]):
-    """Turns blocks of one kind into rows."""
+    """Makes rows of numbers of the blocks of one kind."""
 
     kind: str
 
     @property
     @abstractmethod
     def names(self) -> list[str]:
-        """Of the features, in the order of their columns."""
+        """The names of the features, by index."""
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """How many names there are."""
+        """The number of features."""
 
     @abstractmethod
     def require(self, block: B) -> None:
-        """Raise a DataError if a block is not of the kind that was met before."""
+        """Raise a DataError if a block is not of the kind that was learned from before."""
 
-    def ahead_of(self, blocks: Iterable[B]) -> Iterator[B]:
-        """The blocks, or parts of them, with what can be found out about them before their turn found out in a thread:
-        what depends on nothing that has been learned."""
+    def precompute(self, blocks: Iterable[B]) -> Iterator[B]:
+        """Yield the blocks, or parts of them, after computing in a thread, ahead of the caller, what depends on nothing
+        that has been learned."""
         return iter(blocks)
 
-    def pieces(self, block: B) -> Iterator[B]:
-        """The rows of a block, in pieces that are small enough to be encoded at once."""
+    def split(self, block: B) -> Iterator[B]:
+        """Yield the rows of a block in pieces that are small enough to be encoded at once."""
         return iter([block])
 
     @abstractmethod
-    def mark(self) -> Any:
-        """What `back_to` needs, to take back what has been met from now on."""
+    def snapshot(self) -> Any:
+        """Return what `restore` needs to forget what is learned from now on."""
 
     @abstractmethod
-    def back_to(self, mark: Any) -> None:
-        """Be as at the mark, even if `learn` was interrupted since; doing it twice does no harm."""
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, even if `learn` was interrupted since; doing it twice does no harm."""
 
     @abstractmethod
     def learn(self, block: B) -> Iterator[Rows]:
-        """The rows of a block, in one piece or several, taking in what is new in each when it is asked for."""
+        """Learn the new features of a block, and yield its rows, in one piece or several. The features of a piece are
+        learned when it is requested."""
 
     @abstractmethod
-    def read(self, block: B) -> Rows:
-        """The rows of a block, for a model that learns nothing from it; what is new counts for nothing."""
+    def encode(self, block: B) -> Rows:
+        """Return the rows of a block without learning; new features are left out."""
 
     @abstractmethod
-    def put(self, section: Section) -> None:
-        """Write what is remembered."""
+    def write_to(self, section: Section) -> None:
+        """Write everything to a section of a model file."""
 
 
-def room_for(n_rows: int, n_entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The arrays of a CSR matrix, to be filled: indptr, indices, data."""
+def empty_csr(n_rows: int, n_entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the arrays of a CSR matrix, to be filled: indptr, indices, data."""
     return np.empty(n_rows + 1, np.int32), np.empty(n_entries, np.int32), np.empty(n_entries)
 
 
-def refuse(block: Block, wanted: str) -> NoReturn:
-    """Say that a block is not of the kind that the model knows."""
+def raise_other_kind(block: Block, wanted: str) -> NoReturn:
+    """Raise a DataError: the block is not of the kind that the model has learned from."""
     raise DataError(f"{block.source}: the model has learned from {wanted}, and this is something else.")

@@ -1,4 +1,4 @@
-"""Features that have numbers: column j of svmlight is feature j."""
+"""IndexEncoding: features that are numbers already, as in svmlight files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import scipy.sparse as sp
 
-from novikoff.data.encoding.contract import Encoding, refuse
+from novikoff.data.encoding.contract import Encoding, raise_other_kind
 from novikoff.data.formats.block import Block, SparseBlock
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
@@ -17,7 +17,7 @@ __all__ = ["IndexEncoding"]
 
 @dataclass
 class IndexEncoding(Encoding[SparseBlock]):
-    """Features that are numbers already."""
+    """Features that are numbers already: column j of svmlight is feature j."""
 
     width: int = 0
     kind = "index"
@@ -30,39 +30,39 @@ class IndexEncoding(Encoding[SparseBlock]):
     def n_features(self) -> int:
         return self.width
 
-    def mark(self) -> int:
+    def snapshot(self) -> int:
         return self.width
 
-    def back_to(self, mark: int) -> None:
-        self.width = mark
+    def restore(self, snapshot: int) -> None:
+        self.width = snapshot
 
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self.require(block)
         self.width = max(self.width, block.rows.shape[1])
         yield self._rows(block)
 
-    def read(self, block: SparseBlock) -> Rows:
+    def encode(self, block: SparseBlock) -> Rows:
         self.require(block)
         return self._rows(block)
 
     def _rows(self, block: SparseBlock) -> Rows:
         norms = block.squared_norms if block.rows.shape[1] <= self.width else None
-        return Rows.of(_wide(block.rows, self.width), squared_norms=norms)
+        return Rows.of(_with_width(block.rows, self.width), squared_norms=norms)
 
     def require(self, block: Block) -> None:
         if not isinstance(block, SparseBlock):
-            refuse(block, "rows of index:value pairs, as svmlight files have")
+            raise_other_kind(block, "rows of index:value pairs, as svmlight files have")
 
-    def put(self, section: Section) -> None:
+    def write_to(self, section: Section) -> None:
         section.facts["width"] = self.width
 
     @classmethod
-    def take(cls, section: Section) -> IndexEncoding:
+    def read_from(cls, section: Section) -> IndexEncoding:
         return cls(section.fact("width", int))
 
 
-def _wide(rows: sp.csr_array, width: int) -> sp.csr_array:
-    """The same rows with this many columns; further ones are left out."""
+def _with_width(rows: sp.csr_array, width: int) -> sp.csr_array:
+    """Return the rows with this many columns; further ones are left out."""
     if rows.shape[1] == width:
         return rows
     if rows.shape[1] > width:

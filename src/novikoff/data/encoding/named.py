@@ -1,4 +1,4 @@
-"""Features that have names: a place for every `namespace^name` of Vowpal Wabbit's text."""
+"""NameEncoding: features that have names, as in Vowpal Wabbit's text."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops import names as kernels
-from novikoff.data.encoding.contract import Encoding, refuse, room_for
-from novikoff.data.encoding.vocabulary import Names, Vocabulary
+from novikoff._compiled.loops import feature_rows
+from novikoff.data.encoding.contract import Encoding, empty_csr, raise_other_kind
+from novikoff.data.encoding.names import NameBatch
+from novikoff.data.encoding.vocabulary import Vocabulary
+from novikoff.data.feature_names import NAMESPACE_SEPARATOR
 from novikoff.data.formats.block import Block, NamedBlock
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
 
-__all__ = ["MARK", "NameEncoding"]
-
-MARK = "^"  # between a namespace and a name when they are shown
+__all__ = ["NameEncoding"]
 
 
 @dataclass
 class NameEncoding(Encoding[NamedBlock]):
-    """Features that have names."""
+    """Features that have names: an index for every `namespace^name`."""
 
     vocabulary: Vocabulary
-    seen: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)
+    last_entry: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)  # see `feature_rows`
     kind = "names"
+
+    @classmethod
+    def empty(cls, hash_bits: int) -> NameEncoding:
+        """Return an encoding that has learned nothing."""
+        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR))
 
     @property
     def names(self) -> list[str]:
@@ -38,38 +43,45 @@ class NameEncoding(Encoding[NamedBlock]):
 
     def require(self, block: Block) -> None:
         if not isinstance(block, NamedBlock):
-            refuse(block, "rows of names, as Vowpal Wabbit's text has")
+            raise_other_kind(block, "rows of names, as Vowpal Wabbit's text has")
 
-    def mark(self) -> Any:
-        return self.vocabulary.checkpoint()
+    def snapshot(self) -> Any:
+        return self.vocabulary.snapshot()
 
-    def back_to(self, mark: Any) -> None:
-        self.vocabulary.restore(mark)
+    def restore(self, snapshot: Any) -> None:
+        self.vocabulary.restore(snapshot)
 
     def learn(self, block: NamedBlock) -> Iterator[Rows]:
         yield self._rows(block, learn=True)
 
-    def read(self, block: NamedBlock) -> Rows:
+    def encode(self, block: NamedBlock) -> Rows:
         return self._rows(block, learn=False)
 
     def _rows(self, block: NamedBlock, *, learn: bool) -> Rows:
         self.require(block)
-        runs = np.zeros(len(block.spaces), bool)
-        names = Names(
-            block.memory, block.names, block.hashes, block.memory, block.space_of, block.spaces, runs, block.key
+        is_ngram = np.zeros(len(block.namespaces), bool)
+        names = NameBatch(
+            block.memory,
+            block.names,
+            block.hashes,
+            block.memory,
+            block.namespace_of,
+            block.namespaces,
+            is_ngram,
+            block.key,
         )
-        places = self.vocabulary.places(names, learn=learn)
-        if block.distinct.all() and not self.vocabulary.is_full and not (places < 0).any():
-            return Rows.distinct(block.values, places, block.indptr, len(self.vocabulary), block.squared_norms)
-        if len(self.seen) < len(self.vocabulary):
-            self.seen = np.zeros(2 * len(self.vocabulary), np.int32)
-        indptr, indices, data = room_for(len(block), len(places))
-        used = kernels.gather_rows(block.indptr, places, block.values, indptr, indices, data, self.seen)
-        return Rows.distinct(data[:used], indices[:used], indptr, len(self.vocabulary))
+        found = self.vocabulary.find_indices(names, learn=learn)
+        if block.distinct.all() and not self.vocabulary.is_full and not (found < 0).any():
+            return Rows.from_csr(block.values, found, block.indptr, len(self.vocabulary), block.squared_norms)
+        if len(self.last_entry) < len(self.vocabulary):
+            self.last_entry = np.zeros(2 * len(self.vocabulary), np.int32)
+        indptr, indices, data = empty_csr(len(block), len(found))
+        used = feature_rows.gather_rows(block.indptr, found, block.values, indptr, indices, data, self.last_entry)
+        return Rows.from_csr(data[:used], indices[:used], indptr, len(self.vocabulary))
 
-    def put(self, section: Section) -> None:
-        self.vocabulary.put(section.open("vocabulary"))
+    def write_to(self, section: Section) -> None:
+        self.vocabulary.write_to(section.add_part("vocabulary"))
 
     @classmethod
-    def take(cls, section: Section) -> NameEncoding:
-        return cls(Vocabulary.take(section.part("vocabulary"), MARK))
+    def read_from(cls, section: Section) -> NameEncoding:
+        return cls(Vocabulary.read_from(section.part("vocabulary"), NAMESPACE_SEPARATOR))

@@ -1,41 +1,43 @@
-"""Tables as rows of numbers.
+"""TableEncoding: the columns of tables as rows of numbers.
 
-numbers   standardised as they come; one that is missing is 0 and has a feature of its own, "column is missing"
-words     a feature per value, "column=value", 1 where a row has it (spec: one-hot); "column=?" where it is missing
-texts     a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with how often it
-          occurs; all of them in a row are brought to length 4 together
+numbers      standardised by the rows so far; a missing one is 0 and has a feature of its own, "column is missing"
+categories   a feature per value, "column=value", 1 where a row has it (one-hot); "column=?" where it is missing
+texts        a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with the number of
+             times that it occurs; all of them in a row are scaled together, to length 4
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
-from itertools import chain, pairwise
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops import moments
-from novikoff._compiled.loops import names as kernels
-from novikoff._compiled.loops.rows import LARGEST
-from novikoff.data.encoding.contract import Encoding, Features, refuse, room_for
-from novikoff.data.encoding.ngrams import Bag
-from novikoff.data.encoding.vocabulary import Names, Vocabulary
-from novikoff.data.formats.block import Column, TableBlock, Texts, Words
+from novikoff._compiled.loops import feature_rows, moments
+from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
+from novikoff.data.encoding.contract import Encoding, Features, empty_csr, raise_other_kind
+from novikoff.data.encoding.names import NameBatch
+from novikoff.data.encoding.ngrams import NgramBag
+from novikoff.data.encoding.one_hot import OneHotFeatures
+from novikoff.data.encoding.text_blocks import BlockWithNgrams, ngrams_of, split_by_text, text_columns
+from novikoff.data.encoding.vocabulary import Vocabulary
+from novikoff.data.feature_names import missing_name, missing_name_parts
+from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TableBlock, TextColumn
+from novikoff.data.formats.number_matrix import NumberMatrix
 from novikoff.data.formats.read_ahead import read_ahead
-from novikoff.data.formats.stacked import Stacked
 from novikoff.errors import DataError
-from novikoff.inputs.rows import Rows, writable
-from novikoff.model_files import Section, put_values, take_values
+from novikoff.inputs.rows import Rows, as_writable
+from novikoff.model_files import Section, read_values, write_values
 
 __all__ = ["TableEncoding"]
 
-_KINDS: dict[type, str] = {np.ndarray: "number", Words: "word", Texts: "text"}
-_TEXT = 1 << 19  # bytes of text to look at at once: their n-grams take forty times as much
+_KINDS: dict[type, str] = {np.ndarray: "number", CategoricalColumn: "word", TextColumn: "text"}
 
 
 class TableEncoding(Encoding[TableBlock]):
-    """Columns by name.
+    """Columns of tables, found by name.
 
     Parameters
     ----------
@@ -44,11 +46,11 @@ class TableEncoding(Encoding[TableBlock]):
     Attributes
     ----------
     kinds : dict
-        What each column holds: "number", "word" or "text".
+        What each column holds: "number", "word" (a category) or "text".
     moments : ndarray
-        Of the columns of numbers: how many there were, their means, and the sums of their squared deviations.
-    places : ndarray
-        Of the columns of numbers: which feature each is.
+        For each numeric column the count of its numbers, their mean, and the sum of their squared deviations.
+    number_indices : ndarray
+        The index of the feature of each numeric column.
     """
 
     kind = "table"
@@ -58,10 +60,10 @@ class TableEncoding(Encoding[TableBlock]):
         self.kinds: dict[str, str] = {}
         self.vocabulary = Vocabulary(self.features.hash_bits)
         self.moments = np.zeros((3, 0))
-        self.places = np.zeros(0, np.int32)
-        # Whether no row has had anything but numbers, each with a place of its own: then rows are dense.
+        self.number_indices = np.zeros(0, np.int32)
+        # Whether no row has had anything but numbers, each with an index of its own: then rows are dense.
         self.is_dense = True
-        self._seen = np.zeros(0, np.int32)
+        self._last_entry = np.zeros(0, np.int32)  # see `feature_rows`
 
     @property
     def names(self) -> list[str]:
@@ -72,66 +74,67 @@ class TableEncoding(Encoding[TableBlock]):
         return len(self.vocabulary)
 
     def columns(self, kind: str) -> list[str]:
-        """The names of the columns of one kind."""
+        """Return the names of the columns of one kind."""
         return [name for name, other in self.kinds.items() if other == kind]
 
-    def ahead_of(self, blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
+    def precompute(self, blocks: Iterable[TableBlock]) -> Iterator[TableBlock]:
         blocks = iter(blocks)
         for first in blocks:
             every = chain(iter([first]), blocks)
-            has_texts = isinstance(first, TableBlock) and bool(_names_of_texts(first))
-            del first  # neither this nor a list in the chain is to keep it to the end
-            yield from read_ahead(self._with_bags(every)) if has_texts else every
+            has_texts = isinstance(first, TableBlock) and bool(text_columns(first))
+            del first  # neither this name nor a list in the chain may keep the first block in memory to the end
+            yield from read_ahead(self._with_ngrams(every)) if has_texts else every
 
-    def _with_bags(self, blocks: Iterable[TableBlock]) -> Generator[TableBlock, None, None]:
+    def _with_ngrams(self, blocks: Iterable[TableBlock]) -> Generator[TableBlock, None, None]:
         for block in blocks:
             if not isinstance(block, TableBlock):
                 yield block  # for `learn` to refuse
                 continue
-            for part in _parts(block):
-                yield BaggedBlock.of(part, self._bag(part), self.features)
+            for piece in split_by_text(block):
+                yield BlockWithNgrams.from_block(piece, self.features)
 
-    def pieces(self, block: TableBlock) -> Iterator[TableBlock]:
-        return _parts(self._with_known_texts(block))
+    def split(self, block: TableBlock) -> Iterator[TableBlock]:
+        return split_by_text(self._without_unknown_texts(block))
 
-    def mark(self) -> Any:
-        return dict(self.kinds), self.moments.copy(), self.places, self.is_dense, self.vocabulary.checkpoint()
+    def snapshot(self) -> Any:
+        return dict(self.kinds), self.moments.copy(), self.number_indices, self.is_dense, self.vocabulary.snapshot()
 
-    def back_to(self, mark: Any) -> None:
-        kinds, moments, places, is_dense, names = mark
-        self.kinds, self.moments, self.places, self.is_dense = dict(kinds), moments.copy(), places, is_dense
+    def restore(self, snapshot: Any) -> None:
+        kinds, moments, number_indices, is_dense, names = snapshot
+        self.kinds, self.moments, self.is_dense = dict(kinds), moments.copy(), is_dense
+        self.number_indices = number_indices
         self.vocabulary.restore(names)
 
     def learn(self, block: TableBlock) -> Iterator[Rows]:
         self.require(block)
-        for part in _parts(self._with_known_texts(block)):
-            yield from self._learned(part, self._bag(part), self._meet(part))
+        for piece in self.split(block):
+            yield from self._learn_piece(piece, ngrams_of(piece, self.features), self._add_columns(piece))
 
-    def read(self, block: TableBlock) -> Rows:
+    def encode(self, block: TableBlock) -> Rows:
         self.require(block)
-        return Rows.joined([self._read(part) for part in _parts(self._with_known_texts(block))])
+        return Rows.concatenate([self._encode_piece(piece) for piece in self.split(block)])
 
-    def _read(self, block: TableBlock) -> Rows:
+    def _encode_piece(self, block: TableBlock) -> Rows:
         numbers = self._numbers(block)
-        gaps = _gaps(numbers)
-        flags, bag = self._flags(block, {}, gaps), self._bag(block)
-        values = self._standardised(numbers.values, gaps, learn=False)
+        is_missing = _find_missing(numbers.values, numbers.sum_of_squares)
+        one_hot, bag = self._one_hot(block, {}, is_missing), ngrams_of(block, self.features)
+        values = self._standardise(numbers.values, is_missing, learn=False)
         if self.is_dense:
             return Rows.of(values)
-        return self._joined(values, flags, bag, self.vocabulary.places(_names(flags, bag), learn=False))
+        return self._join(values, one_hot, bag, self.vocabulary.find_indices(_names(one_hot, bag), learn=False))
 
     # -- columns
 
-    def _meet(self, block: TableBlock) -> dict[str, int]:
-        """Take in the columns that are new; of each the row from which on it is there."""
+    def _add_columns(self, block: TableBlock) -> dict[str, int]:
+        """Add the columns that are new; return for each the row from which on it is there."""
         if self.kinds and not block.is_loose:
             return {}
         firsts = {}
         for name, column in block.columns.items():
-            there = ~_is_missing(column) if block.is_loose else np.ones(1, bool)
-            if name not in self.kinds and there.any():
-                firsts[name] = int(there.argmax())
-        # In a loose block columns that begin in the same row stand in no order that could be relied on.
+            is_there = ~_is_missing(column) if block.is_loose else np.ones(1, bool)
+            if name not in self.kinds and is_there.any():
+                firsts[name] = int(is_there.argmax())
+        # In a loose block the order of columns that begin in the same row may depend on the block: sort them by name.
         for name in sorted(firsts, key=lambda name: (firsts[name], name if block.is_loose else "")):
             self.kinds[name] = _KINDS[type(block.columns[name])]
         n_new = len(self.columns("number")) - self.moments.shape[1]
@@ -140,9 +143,9 @@ class TableEncoding(Encoding[TableBlock]):
         return firsts
 
     def require(self, block: TableBlock) -> None:
-        """A table with the columns that are known, of the kinds that are known."""
+        """Raise a DataError if a block is not a table with the known columns, of the known kinds."""
         if not isinstance(block, TableBlock):
-            refuse(block, "a table with named columns")
+            raise_other_kind(block, "a table with named columns")
         for name, kind in self.kinds.items():
             if name not in block.columns and not block.is_loose:
                 raise DataError(
@@ -155,273 +158,182 @@ class TableEncoding(Encoding[TableBlock]):
                     f"{block.source}: column {name!r} holds {found}s; the model has learned from {kind}s there."
                 )
 
+    def _without_unknown_texts(self, block: TableBlock) -> TableBlock:
+        """Return a block without the text columns that the model does not have, unless it may still add columns."""
+        if block.is_loose or not self.kinds:
+            return block
+        unknown = [name for name in text_columns(block) if name not in self.kinds]
+        columns = {name: column for name, column in block.columns.items() if name not in unknown}
+        return replace(block, columns=columns) if unknown else block
+
     # -- rows
 
-    def _learned(self, block: TableBlock, bag: Bag | None, firsts: dict[str, int]) -> list[Rows]:
-        """All rows: dense as long as there are only numbers, and not from the first row on that brings something else,
-        so that how they are added up does not depend on the blocks."""
+    def _learn_piece(self, block: TableBlock, bag: NgramBag | None, firsts: dict[str, int]) -> list[Rows]:
+        """Return all rows: dense as long as there are only numbers, sparse from the first row on that has something
+        else. So the order in which products are summed does not depend on the blocks."""
         numbers = self._numbers(block)
-        gaps = _gaps(numbers)
-        are_numbers = not self.features.scale and numbers.squares <= LARGEST
-        values = self._standardised(numbers.values, gaps, learn=True)
-        is_known = len(self.places) == values.shape[1] and not self.columns("word")
-        if self.is_dense and is_known and not (gaps.size or bag):
+        sum_of_squares = numbers.sum_of_squares
+        is_missing = _find_missing(numbers.values, sum_of_squares)
+        are_numbers = not self.features.scale and sum_of_squares <= LARGEST_SQUARED_NORM
+        values = self._standardise(numbers.values, is_missing, learn=True)
+        is_known = len(self.number_indices) == values.shape[1] and not self.columns("word")
+        if self.is_dense and is_known and not (is_missing.size or bag):
             return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
-        flags = self._flags(block, firsts, gaps)
+        one_hot = self._one_hot(block, firsts, is_missing)
         was_dense = self.is_dense
-        fresh = [_Flag.at(firsts[name], name) for name in self.columns("number")[len(self.places) :]]
-        names = _names([*fresh, *flags], bag)
-        if was_dense or fresh or flags:
-            rows = _first_rows([*fresh, *flags], bag)
-            places = self._new_places(names, rows)
-            start = min(rows[len(fresh) :], default=len(block)) if was_dense else 0
+        new_numbers = self.columns("number")[len(self.number_indices) :]
+        new = [OneHotFeatures.first_seen(firsts[name], name) for name in new_numbers]
+        names = _names([*new, *one_hot], bag)
+        if was_dense or new or one_hot:
+            rows = _first_rows([*new, *one_hot], bag)
+            indices = self._learn_names(names, rows)
+            start = min(rows[len(new) :], default=len(block)) if was_dense else 0
         else:
-            places, start = self.vocabulary.places(names, learn=True), 0
-        self.places = np.concatenate([self.places, places[: len(fresh)]])
+            indices, start = self.vocabulary.find_indices(names, learn=True), 0
+        self.number_indices = np.concatenate([self.number_indices, indices[: len(new)]])
         self.is_dense = bool(was_dense and start == len(block))
-        found = [Rows.of(values[:start], are_numbers=are_numbers)] if start else []
+        parts = [Rows.of(values[:start], are_numbers=are_numbers)] if start else []
         if start < len(block):
-            found.append(self._joined(values, flags, bag, places[len(fresh) :])[start:])
-        return found
+            parts.append(self._join(values, one_hot, bag, indices[len(new) :])[start:])
+        return parts
 
-    def _new_places(self, names: Names, rows: np.ndarray) -> np.ndarray:
-        """The places of names, which are given out in the order of the rows that bring them."""
+    def _learn_names(self, names: NameBatch, rows: np.ndarray) -> np.ndarray:
+        """Return the indices of names; new ones are numbered in the order of the rows that bring them."""
         if (rows[1:] >= rows[:-1]).all():
-            return self.vocabulary.places(names, learn=True)
-        places, order = np.empty(len(names), np.int32), np.argsort(rows, kind="stable")
-        places[order] = self.vocabulary.places(names[order], learn=True)
-        return places
+            return self.vocabulary.find_indices(names, learn=True)
+        indices, order = np.empty(len(names), np.int32), np.argsort(rows, kind="stable")
+        indices[order] = self.vocabulary.find_indices(names[order], learn=True)
+        return indices
 
-    def _numbers(self, block: TableBlock) -> Stacked:
-        """The columns of numbers side by side."""
+    def _numbers(self, block: TableBlock) -> NumberMatrix:
+        """Return the numeric columns as a matrix."""
         names = self.columns("number")
-        if block.numbers is not None and block.numbers.are(names, block.columns):
+        if block.numbers is not None and block.numbers.matches(names, block.columns):
             return block.numbers
         columns = {
             name: block.columns[name] if name in block.columns else np.full(len(block), np.nan) for name in names
         }
-        return Stacked.of({name: _number(column) for name, column in columns.items()}, len(block))
+        return NumberMatrix.from_columns({name: _require_array(column) for name, column in columns.items()}, len(block))
 
-    def _standardised(self, values: np.ndarray, gaps: np.ndarray, *, learn: bool) -> np.ndarray:
-        """Rows of numbers as they are learned from; those given may be the block's own and stay as they are."""
-        values = writable(values)
+    def _standardise(self, values: np.ndarray, is_missing: np.ndarray, *, learn: bool) -> np.ndarray:
+        """Return numbers as they are learned from. Those given may belong to the block and are not changed."""
+        values = as_writable(values)
         if self.features.scale:
             scaled = np.empty_like(values)
             moments.standardise(values, scaled, *self.moments, learn)
             return scaled
-        return np.where(gaps, 0.0, values) if gaps.size else values
+        return np.where(is_missing, 0.0, values) if is_missing.size else values
 
-    def _flags(self, block: TableBlock, firsts: dict[str, int], gaps: np.ndarray) -> list[_Flag]:
-        """What is 1 where a row has it: the words, and that a number is missing."""
-        absent = Words(np.full(len(block), -1, np.int32), [])
-        flags = []
+    def _one_hot(self, block: TableBlock, firsts: dict[str, int], is_missing: np.ndarray) -> list[OneHotFeatures]:
+        """Return the features that are 1 where a row has them: values of categories, and that a number is missing."""
+        absent = CategoricalColumn(np.full(len(block), -1, np.int32), [])
+        found = []
         for name in self.columns("word"):
             column = block.columns.get(name, absent)
-            assert isinstance(column, Words)
-            flags.append(_Flag.of_words(name, column, firsts.get(name, 0)))
+            assert isinstance(column, CategoricalColumn)
+            found.append(OneHotFeatures.from_column(name, column, firsts.get(name, 0)))
         numbers = self.columns("number")
-        for j in np.flatnonzero(gaps.any(axis=0)).tolist():
-            head, name = self.name_of_missing(numbers[j])
-            flags.append(_Flag.of_missing(head, name, gaps[:, j], firsts.get(numbers[j], 0)))
-        return flags
+        for j in np.flatnonzero(is_missing.any(axis=0)).tolist():
+            prefix, name = self.name_of_missing(numbers[j])
+            found.append(OneHotFeatures.from_missing(prefix, name, is_missing[:, j], firsts.get(numbers[j], 0)))
+        return found
 
     def name_of_missing(self, column: str) -> tuple[str, str]:
-        """The head and the name of the feature that a number of this column is missing. No column has the same name and
-        no head, though one may be called "age is missing"; models of before did not make this difference."""
-        return (column, " is missing") if self.vocabulary.is_exact else ("", f"{column} is missing")
+        """Return the prefix and the rest of the name of the feature that a number of this column is missing. Models
+        that compare only hashes have no prefix there."""
+        return missing_name_parts(column) if self.vocabulary.is_exact else ("", missing_name(column))
 
-    def _with_known_texts(self, block: TableBlock) -> TableBlock:
-        """A block without texts that the model knows nothing of, unless it may still learn of new columns."""
-        if block.is_loose or not self.kinds:
-            return block
-        unknown = [name for name in _names_of_texts(block) if name not in self.kinds]
-        columns = {name: column for name, column in block.columns.items() if name not in unknown}
-        return replace(block, columns=columns) if unknown else block
-
-    def _bag(self, block: TableBlock) -> Bag | None:
-        """The n-grams of the texts of a block. They depend on nothing that has been learned."""
-        if isinstance(block, BaggedBlock) and block.form == (self.features, _names_of_texts(block)):
-            return block.bag
-        form = {"ngrams": self.features.ngrams, "char_ngrams": self.features.char_ngrams}
-        texts = [(name, block.columns[name]) for name in _names_of_texts(block)]
-        bags = [Bag.of(name, column, **form) for name, column in texts if isinstance(column, Texts)]
-        return Bag.together(bags) if bags else None
-
-    def _joined(self, values: np.ndarray, flags: list[_Flag], bag: Bag | None, places: np.ndarray) -> Rows:
-        """Sparse rows of everything, by the places of the flags that were found and of the bag."""
-        if len(self._seen) < len(self.vocabulary):
-            self._seen = np.zeros(2 * len(self.vocabulary), np.int32)
-        if bag and not values.shape[1] and not flags:
-            indptr, indices, data, squared_norms = self._bag_rows(bag, places)
-            return Rows.distinct(data, indices, indptr, len(self.vocabulary), squared_norms)
+    def _join(
+        self, values: np.ndarray, one_hot: list[OneHotFeatures], bag: NgramBag | None, indices: np.ndarray
+    ) -> Rows:
+        """Return sparse rows of everything, given the indices of the one-hot features and then of the bag."""
+        if len(self._last_entry) < len(self.vocabulary):
+            self._last_entry = np.zeros(2 * len(self.vocabulary), np.int32)
+        if bag and not values.shape[1] and not one_hot:
+            indptr, bag_indices, data, squared_norms = self._bag_rows(bag, indices)
+            return Rows.from_csr(data, bag_indices, indptr, len(self.vocabulary), squared_norms)
         n, at = len(values), 0
-        ones = np.empty((n, len(flags)), np.int32)
-        for k, flag in enumerate(flags):
-            ones[:, k] = flag.placed(places[at : at + len(flag.used)])
-            at += len(flag.used)
-        no_bag = np.zeros(n + 1, np.int32), places[:0], np.empty(0)
-        bag_rows = self._bag_rows(bag, places[at:])[:3] if bag else no_bag
-        indptr, indices, data = room_for(n, values.size + ones.size + len(bag_rows[1]))
-        used = kernels.join_rows(values, self.places, ones, *bag_rows, indptr, indices, data, self._seen)
-        return Rows.distinct(data[:used], indices[:used], indptr, len(self.vocabulary))
+        ones = np.empty((n, len(one_hot)), np.int32)
+        for k, each in enumerate(one_hot):
+            ones[:, k] = each.index_per_row(indices[at : at + len(each.used)])
+            at += len(each.used)
+        no_bag = np.zeros(n + 1, np.int32), indices[:0], np.empty(0)
+        bag_rows = self._bag_rows(bag, indices[at:])[:3] if bag else no_bag
+        out = indptr, joined, data = empty_csr(n, values.size + ones.size + len(bag_rows[1]))
+        used = feature_rows.join_rows(values, self.number_indices, ones, *bag_rows, *out, self._last_entry)
+        return Rows.from_csr(data[:used], joined[:used], indptr, len(self.vocabulary))
 
-    def _bag_rows(self, bag: Bag, places: np.ndarray) -> tuple[np.ndarray, ...]:
-        """How often each n-gram is there, in rows of one length: indptr, places, values and squared norms."""
-        indptr, indices, data = bag.indptr, places, bag.counts
-        if self.vocabulary.is_full or (places < 0).any():
-            indptr, indices, data = room_for(len(bag.indptr) - 1, len(places))
-            used = kernels.gather_rows(bag.indptr, places, bag.counts, indptr, indices, data, self._seen)
+    def _bag_rows(self, bag: NgramBag, bag_indices: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the counts of n-grams in rows of one length: indptr, indices, values and squared norms."""
+        indptr, indices, data = bag.indptr, bag_indices, bag.counts
+        if self.vocabulary.is_full or (indices < 0).any():
+            out = indptr, indices, data = empty_csr(len(bag.indptr) - 1, len(bag_indices))
+            used = feature_rows.gather_rows(bag.indptr, bag_indices, bag.counts, *out, self._last_entry)
             indices, data = indices[:used], data[:used]
         values, squared_norms = np.empty(len(data)), np.empty(len(indptr) - 1)
-        kernels.normalise_rows(indptr, data, self.features.text_length, values, squared_norms)
+        feature_rows.normalise_rows(indptr, data, self.features.text_length, values, squared_norms)
         return indptr, indices, values, squared_norms
 
     # -- model files
 
-    def put(self, section: Section) -> None:
+    def write_to(self, section: Section) -> None:
         section.facts |= {"is_dense": self.is_dense, "kinds": list(self.kinds.values())}
         section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length}
-        section.put("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
-        section.put("moments", self.moments)
-        section.put("places", self.places)
-        put_values(section.open("columns"), list(self.kinds))
-        self.vocabulary.put(section.open("vocabulary"))
+        section.add_tensor("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
+        section.add_tensor("moments", self.moments)
+        section.add_tensor("places", self.number_indices)
+        write_values(section.add_part("columns"), list(self.kinds))
+        self.vocabulary.write_to(section.add_part("vocabulary"))
 
     @classmethod
-    def take(cls, section: Section) -> TableEncoding:
-        names, kinds = take_values(section.part("columns")), section.fact("kinds", list)
+    def read_from(cls, section: Section) -> TableEncoding:
+        names, kinds = read_values(section.part("columns")), section.fact("kinds", list)
         section.require(len(set(names)) == len(names) == len(kinds), "its columns have no kinds, or the same name")
         section.require(all(kind in list(_KINDS.values()) for kind in kinds), "a column is of no known kind")
-        vocabulary = Vocabulary.take(section.part("vocabulary"))
-        ngrams, char_ngrams = map(tuple, section.tensor("ngrams", np.int64, (2, 2)).tolist())
-        try:
-            features = Features(
-                section.fact("scale", bool),
-                vocabulary.hash_bits,
-                ngrams,
-                char_ngrams,
-                section.fact("text_length", float),
-            )
-        except DataError as error:
-            section.fail(str(error), error)
-        found = cls(features)
-        found.kinds, found.vocabulary = dict(zip(names, kinds, strict=True)), vocabulary
+        vocabulary = Vocabulary.read_from(section.part("vocabulary"))
+        encoding = cls(_read_features(section, vocabulary.hash_bits))
+        encoding.kinds, encoding.vocabulary = dict(zip(names, kinds, strict=True)), vocabulary
         n_numbers = kinds.count("number")
-        found.moments = section.finite("moments", np.float64, (3, n_numbers))
-        section.require((found.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
-        found.places = section.indices("places", (n_numbers,), len(vocabulary), np.int32)
-        found.is_dense = section.fact("is_dense", bool)
-        is_plain = len(vocabulary) == n_numbers and (found.places == np.arange(n_numbers)).all()
-        section.require(is_plain or not found.is_dense, "its rows cannot be dense")
-        return found
+        encoding.moments = section.finite("moments", np.float64, (3, n_numbers))
+        section.require((encoding.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
+        encoding.number_indices = section.indices("places", (n_numbers,), len(vocabulary), np.int32)
+        encoding.is_dense = section.fact("is_dense", bool)
+        can_be_dense = len(vocabulary) == n_numbers and (encoding.number_indices == np.arange(n_numbers)).all()
+        section.require(can_be_dense or not encoding.is_dense, "its rows cannot be dense")
+        return encoding
 
 
-@dataclass(frozen=True, eq=False)
-class _Flag:
-    """Features of which a row has at most one: row i has values[codes[i]], or none if that is -1."""
-
-    head: str
-    values: list[str]
-    codes: np.ndarray
-    used: np.ndarray  # the codes that occur
-    rows: np.ndarray  # where each of them occurs first
-
-    @classmethod
-    def of(cls, head: str, values: list[str], codes: np.ndarray) -> _Flag:
-        firsts = np.full(len(values) + 1, len(codes))
-        firsts[codes[::-1]] = np.arange(len(codes))[::-1]  # the last one written stays
-        used = np.flatnonzero(firsts[:-1] < len(codes))
-        return cls(head, values, codes, used, firsts[used])
-
-    @classmethod
-    def of_words(cls, name: str, words: Words, first: int) -> _Flag:
-        """The words of a column, a question mark for a missing or empty one; nothing before the column is there."""
-        codes = np.where(words.codes < 0, len(words.values), words.codes)
-        if "" in words.values:
-            codes[codes == words.values.index("")] = len(words.values)
-        codes[:first] = -1
-        return cls.of(f"{name}=", [*words.values, "?"], codes)
-
-    @classmethod
-    def of_missing(cls, head: str, name: str, is_missing: np.ndarray, first: int) -> _Flag:
-        codes = is_missing.astype(np.int32) - 1
-        codes[:first] = -1
-        return cls.of(head, [name], codes)
-
-    @classmethod
-    def at(cls, row: int, name: str) -> _Flag:
-        """One feature that this row brings; which others have it is not said."""
-        return cls("", [name], np.empty(0, np.int32), np.zeros(1, np.int64), np.array([row]))
-
-    def placed(self, places: np.ndarray) -> np.ndarray:
-        """The place of every row's feature, if those that are used have these."""
-        every = np.full(len(self.values) + 1, -1, np.int32)  # the last is what -1 finds
-        every[self.used] = places
-        return every[self.codes]
+def _read_features(section: Section, hash_bits: int) -> Features:
+    ngrams, char_ngrams = map(tuple, section.tensor("ngrams", np.int64, (2, 2)).tolist())
+    try:
+        return Features(section.fact("scale", bool), hash_bits, ngrams, char_ngrams, section.fact("text_length", float))
+    except DataError as error:
+        section.fail(str(error), error)
 
 
-def _names(flags: list[_Flag], bag: Bag | None) -> Names:
-    """The names that a block brings."""
-    words = Names.joined([(flag.head, [flag.values[code] for code in flag.used.tolist()]) for flag in flags])
-    return Names.together([words, *([bag.names] if bag else [])])
+def _names(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> NameBatch:
+    """Return the names of the features of a block."""
+    batch = NameBatch.with_prefixes([(each.prefix, each.used_values) for each in one_hot])
+    return NameBatch.concatenate([batch, *([bag.names] if bag else [])])
 
 
-def _first_rows(flags: list[_Flag], bag: Bag | None) -> np.ndarray:
-    """The rows that bring them first."""
-    return np.concatenate([np.empty(0, np.int64), *(flag.rows for flag in flags), *([bag.rows] if bag else [])])
+def _first_rows(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> np.ndarray:
+    """Return for each of the names the row that brings it first."""
+    rows = [each.first_rows for each in one_hot] + ([bag.rows] if bag else [])
+    return np.concatenate([np.empty(0, np.int64), *rows])
 
 
-@dataclass(frozen=True, eq=False)
-class BaggedBlock(TableBlock):
-    """Rows of a table whose texts have been looked at: `bag` has the n-grams that these features ask for, of the
-    columns that are named beside them."""
-
-    bag: Bag | None
-    form: tuple[Features, list[str]] | None
-
-    @classmethod
-    def of(cls, block: TableBlock, bag: Bag | None, features: Features) -> BaggedBlock:
-        known = {each.name: getattr(block, each.name) for each in fields(block) if each.init}
-        found = cls(**known, bag=bag, form=(features, _names_of_texts(block)))
-        object.__setattr__(found, "numbers", block.numbers)
-        return found
-
-    def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
-        return super()._cut(part) | {"bag": None, "form": None}
-
-
-def _names_of_texts(block: TableBlock) -> list[str]:
-    """In an order that does not depend on the rows of a loose block."""
-    names = [name for name, column in block.columns.items() if isinstance(column, Texts)]
-    return sorted(names) if block.is_loose else names
-
-
-def _parts(block: TableBlock) -> Iterator[TableBlock]:
-    """The block, in pieces if it holds much text, unless that has been looked at; its rejects are with the first."""
-    if isinstance(block, BaggedBlock) or not _names_of_texts(block):
-        yield block
-        return
-    sizes = sum(np.diff(column.spans).ravel() for column in block.columns.values() if isinstance(column, Texts))
-    pieces = np.cumsum(np.broadcast_to(sizes, len(block))) // _TEXT
-    edges = [0, *(np.flatnonzero(np.diff(pieces)) + 1).tolist(), len(block)]
-    if len(edges) == 2:
-        yield block
-        return
-    for start, stop in pairwise(edges):
-        yield block[start:stop] if start else replace(block[start:stop], rejects=block.rejects)
-
-
-def _is_missing(column: Column) -> np.ndarray:
-    if isinstance(column, Words):
+def _is_missing(column: AnyColumn) -> np.ndarray:
+    if isinstance(column, CategoricalColumn):
         return column.codes < 0
-    return column.spans[:, 0] < 0 if isinstance(column, Texts) else np.isnan(column)
+    return column.spans[:, 0] < 0 if isinstance(column, TextColumn) else np.isnan(column)
 
 
-def _number(column: Column) -> np.ndarray:
+def _require_array(column: AnyColumn) -> np.ndarray:
     assert isinstance(column, np.ndarray)
     return column
 
 
-def _gaps(numbers: Stacked) -> np.ndarray:
-    """Where numbers are missing; nothing at all if none is, which their squares tell."""
-    return np.isnan(numbers.values) if np.isnan(numbers.squares) else np.zeros((1, 0), bool)
+def _find_missing(values: np.ndarray, sum_of_squares: float) -> np.ndarray:
+    """Return where numbers are missing; an empty array if none is, which the sum of their squares tells."""
+    return np.isnan(values) if np.isnan(sum_of_squares) else np.zeros((1, 0), bool)

@@ -1,4 +1,4 @@
-"""The vocabulary: a place for every name that a stream brings, in memory that has a bound."""
+"""Vocabulary: an index for every name that a stream brings, in bounded memory."""
 
 from __future__ import annotations
 
@@ -6,68 +6,69 @@ from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops import names as kernels
-from novikoff.data.encoding.names import NO_SHARING, Content, Names, NameTable, Sharing, head_hashes, longer
+from novikoff._compiled.loops import names as loops
+from novikoff.data.encoding.name_table import NO_SHARING, NameList, NameTable, grow
+from novikoff.data.encoding.names import NameBatch, hash_prefixes
 from novikoff.data.formats.hash_key import KEY, Key
 from novikoff.errors import DataError
 from novikoff.model_files import Section
 
-__all__ = ["HASH_BITS", "Names", "Vocabulary"]
+__all__ = ["HASH_BITS", "Vocabulary"]
 
 HASH_BITS = 20  # a million names: about 60 MB with their weights
-_FEWEST, _MOST = 1, 28
-_ZERO = np.zeros(1, np.int32)  # heads have no heads: their number is 0
+_MIN_BITS, _MAX_BITS = 1, 28
+_NO_PREFIX = np.zeros(1, np.int32)  # prefixes have no prefixes: the index of theirs is 0
 
 
 class Vocabulary:
-    """Places for names, numbered from 0 as the names come.
+    """A map from names to indices, numbered from 0 in the order in which the names come.
 
-    The first 2**hash_bits names have a place each, and no two of them the same: names are compared byte by byte, with
-    their heads. Later ones share those places, by their hashes. So memory has a bound, and the names that people want
-    to see, which are mostly among the early ones, are known.
+    The first 2**hash_bits names have an index each, and no two of them the same: names are compared byte by byte, with
+    their prefixes. Later names share those indices, by their hashes. So memory is bounded, and the names that people
+    want to see, which are mostly among the early ones, are known.
 
-    Two keys keep whoever writes the names from choosing which of them fall together. Names are looked up under a key of
-    the process, on which nothing depends but time. Where they share places, results do depend on the key: it is a
-    digest of the names that have taken all places. So the same stream gives the same model, without a seed to choose or
-    to lose; and who has not seen all of the stream up to there cannot know the key. It is kept with the model.
+    Two keys prevent the author of the names from choosing which of them collide. Names are looked up under a key of the
+    process, on which nothing but time depends. Where names share indices, results do depend on a key: it is a digest of
+    the names that have an index of their own. So equal streams give equal models, without a seed to choose or to lose;
+    and nobody who has not seen all of the stream up to there can know the key. It is saved with the model.
 
     Parameters
     ----------
     hash_bits : int
-    mark : str
-        What stands between a head and a name when they are shown, if it is not in the head already: one character, or
-        none.
+    separator : str
+        What is written between a prefix and a name when they are shown, if it is not part of the prefix already: one
+        character, or none.
 
     Examples
     --------
-    >>> from novikoff.data.encoding.vocabulary import Names, Vocabulary
+    >>> from novikoff.data.encoding import NameBatch, Vocabulary
     >>> vocabulary = Vocabulary(hash_bits=1)
-    >>> vocabulary.places(Names.under("", ["red", "green", "blue", "red"]), learn=True).tolist()
+    >>> vocabulary.find_indices(NameBatch.with_prefix("", ["red", "green", "blue", "red"]), learn=True).tolist()
     [0, 1, 0, 0]
     >>> vocabulary.names, vocabulary.is_full
     (['red, and others', 'green'], True)
     """
 
-    is_exact = True  # whether names are compared
+    is_exact = True  # whether names are compared, not only their hashes
 
-    def __init__(self, hash_bits: int = HASH_BITS, mark: str = "") -> None:
-        if not _FEWEST <= hash_bits <= _MOST:
-            raise DataError(f"hash_bits must be a whole number from {_FEWEST} to {_MOST}; found {hash_bits!r}.")
-        self.hash_bits, self.mark = hash_bits, mark
-        self._shared, self._share_key = np.zeros(0, np.uint8), b""
+    def __init__(self, hash_bits: int = HASH_BITS, separator: str = "") -> None:
+        if not _MIN_BITS <= hash_bits <= _MAX_BITS:
+            raise DataError(f"hash_bits must be an integer from {_MIN_BITS} to {_MAX_BITS}; found {hash_bits!r}.")
+        self.hash_bits, self.separator = hash_bits, separator
+        self._is_shared, self._share_key = np.zeros(0, np.uint8), b""
         self._clear()
 
     def _clear(self) -> None:
         self._key = KEY
         self._names = NameTable(self.limit, np.empty(0, np.uint64))
-        self._heads = NameTable(kernels.LIMIT, np.array([KEY.seed]))
+        self._prefixes = NameTable(loops.MAX_NAMES, np.array([KEY.seed]))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self._key != KEY:  # it comes from another process
-            content = self._content()
+        if self._key != KEY:  # pickled by another process
+            names = self._list()
             self._clear()
-            self._enter(content)
+            self._insert(names)
 
     def __len__(self) -> int:
         return self._names.count
@@ -82,115 +83,117 @@ class Vocabulary:
 
     @property
     def names(self) -> list[str]:
-        """Of every place the name that took it."""
-        names = self._content().shown(self.mark)
-        for place in np.flatnonzero(self._shared).tolist():
-            names[place] += ", and others"
+        """For every index the first name that had it."""
+        names = self._list().to_strings(self.separator)
+        for index in np.flatnonzero(self._is_shared).tolist():
+            names[index] += ", and others"
         return names
 
-    def places(self, names: Names, *, learn: bool) -> np.ndarray:
-        """Of every name its place; without `learn`, -1 for those that have none."""
+    def find_indices(self, names: NameBatch, *, learn: bool) -> np.ndarray:
+        """Return the index of every name; without `learn`, -1 for those that have none."""
         if names.key != KEY:
-            names = names.hashed(KEY)
-        places = np.empty(len(names), np.int32)
-        numbers = self._numbers(names, learn=learn)
+            names = names.rehash(KEY)
+        indices = np.empty(len(names), np.int32)
+        prefixes = self._find_prefixes(names, learn=learn)
         at = 0
         while at < len(names):
-            if numbers is None:
-                names = names.shortened()
-                numbers = self._numbers(names, learn=learn)
-                assert numbers is not None
-            at, why = self._names.find(names, numbers, places, at, self._sharing(names), learn=learn)
-            if why == kernels.LONG:
-                numbers = None
-            elif why == kernels.FULL:
-                self._share_key = self._content().digest()
-                self._shared = longer(self._shared, self.limit)
-        return places
+            if prefixes is None:
+                names = names.shorten()
+                prefixes = self._find_prefixes(names, learn=learn)
+                assert prefixes is not None
+            at, why = self._names.find(names, prefixes, indices, at, self._sharing(names), learn=learn)
+            if why == loops.TOO_LONG:
+                prefixes = None
+            elif why == loops.NO_INDEX_LEFT:
+                self._share_key = self._list().digest()
+                self._is_shared = grow(self._is_shared, self.limit)
+        return indices
 
-    def checkpoint(self) -> Any:
+    def snapshot(self) -> Any:
         """Return what `restore` needs to forget the names that come from now on."""
-        return self._names.checkpoint(), self._heads.checkpoint(), self._shared.copy(), self._share_key
+        return self._names.snapshot(), self._prefixes.snapshot(), self._is_shared.copy(), self._share_key
 
-    def restore(self, mark: Any) -> None:
-        """Forget the names that came after the mark, even if a call that entered them was interrupted."""
-        names, heads, shared, self._share_key = mark
+    def restore(self, snapshot: Any) -> None:
+        """Forget the names that came after a snapshot, even if a call that inserted them was interrupted."""
+        names, prefixes, is_shared, self._share_key = snapshot
         self._names.restore(names)
-        self._heads.restore(heads)
-        self._shared = shared.copy()
+        self._prefixes.restore(prefixes)
+        self._is_shared = is_shared.copy()
 
-    def _numbers(self, names: Names, *, learn: bool) -> np.ndarray | None:
-        """The number of every head, -1 for those that are not known; None if one is too long. New ones become known if
-        they have names to be learned."""
-        hashes = head_hashes(names.heads, names.head_spans, KEY)
+    def _find_prefixes(self, names: NameBatch, *, learn: bool) -> np.ndarray | None:
+        """Return the index of every prefix, -1 for those that are unknown; None if one is too long. New ones are
+        inserted if they have names to be learned."""
+        hashes = hash_prefixes(names.prefixes, names.prefix_spans, KEY)
         none = np.zeros(len(hashes), np.int32)
-        heads = Names(names.heads, names.head_spans, hashes, names.heads, none, names.head_spans, names.runs)
-        numbers = np.empty(len(heads), np.int32)
-        if self._heads.find(heads, _ZERO, numbers, 0, NO_SHARING, learn=False)[1] == kernels.LONG:
+        prefixes = NameBatch(
+            names.prefixes, names.prefix_spans, hashes, names.prefixes, none, names.prefix_spans, names.is_ngram
+        )
+        indices = np.empty(len(prefixes), np.int32)
+        if self._prefixes.find(prefixes, _NO_PREFIX, indices, 0, NO_SHARING, learn=False)[1] == loops.TOO_LONG:
             return None
-        if learn and not self.is_full and (numbers < 0).any():
-            used = np.zeros(len(numbers), bool)
-            used[names.head_of] = True
-            new = np.flatnonzero(used & (numbers < 0))
+        if learn and not self.is_full and (indices < 0).any():
+            is_used = np.zeros(len(indices), bool)
+            is_used[names.prefix_of] = True
+            new = np.flatnonzero(is_used & (indices < 0))
             found = np.empty(len(new), np.int32)
-            self._heads.find(heads[new], _ZERO, found, 0, NO_SHARING, learn=True)
-            numbers[new] = found
-            self._names.begin = longer(self._names.begin, self._heads.count)
-            self._names.begin[found] = hashes[new]
-        return numbers
+            self._prefixes.find(prefixes[new], _NO_PREFIX, found, 0, NO_SHARING, learn=True)
+            indices[new] = found
+            self._names.prefix_hashes = grow(self._names.prefix_hashes, self._prefixes.count)
+            self._names.prefix_hashes[found] = hashes[new]
+        return indices
 
-    def _sharing(self, names: Names) -> Sharing:
+    def _sharing(self, names: NameBatch) -> loops.SharingHash:
         if not self._share_key:
             return NO_SHARING
         key = Key.of(self._share_key)
-        heads = head_hashes(names.heads, names.head_spans, key)
-        return Sharing(heads, key.factor, np.uint64(64 - self.hash_bits), self._shared)
+        prefix_hashes = hash_prefixes(names.prefixes, names.prefix_spans, key)
+        return loops.SharingHash(prefix_hashes, key.factor, np.uint64(64 - self.hash_bits), self._is_shared)
 
-    def _content(self) -> Content:
-        return Content.of(self._names, self._heads)
+    def _list(self) -> NameList:
+        return NameList.from_tables(self._names, self._prefixes)
 
-    def _enter(self, content: Content) -> bool:
-        """Give the places to these names, in order; return whether all are different."""
-        for names in content.in_parts():
+    def _insert(self, names: NameList) -> bool:
+        """Insert names in the order of their indices; return whether all are different."""
+        for batch in names.batches():
             before = len(self)
-            if not np.array_equal(self.places(names, learn=True), np.arange(before, before + len(names))):
+            if not np.array_equal(self.find_indices(batch, learn=True), np.arange(before, before + len(batch))):
                 return False
         return True
 
     # -- model files
 
-    def put(self, section: Section) -> None:
-        """Write everything to a model file."""
+    def write_to(self, section: Section) -> None:
+        """Write everything to a section of a model file."""
         section.facts |= {"hash_bits": self.hash_bits, "share_key": self._share_key.hex()}
-        self._content().put(section)
-        section.put("shared", np.flatnonzero(self._shared).astype(np.int64))
+        self._list().write_to(section)
+        section.add_tensor("shared", np.flatnonzero(self._is_shared).astype(np.int64))
 
     @classmethod
-    def take(cls, section: Section, mark: str = "") -> Vocabulary:
-        """Read back what `put` wrote, in this version or before names were compared."""
+    def read_from(cls, section: Section, separator: str = "") -> Vocabulary:
+        """Read what `write_to` wrote, in this version or in one that compared only hashes."""
         bits = section.fact("hash_bits", int)
-        section.require(_FEWEST <= bits <= _MOST, f"hash_bits is {bits}")
-        if section.place("hashes") in section.tensors:
+        section.require(_MIN_BITS <= bits <= _MAX_BITS, f"hash_bits is {bits}")
+        if section.full_name("hashes") in section.tensors:
             from novikoff.data.encoding.hashed_vocabulary import HashedVocabulary
 
-            return HashedVocabulary.taken(section, bits, mark)
-        found = cls(bits, mark)
-        content = Content.take(section)
-        section.require(len(content.sizes) <= found.limit, "it has more names than places")
-        section.require(found._enter(content), "it has the same name twice")
-        found._take_shared(section)
-        return found
+            return HashedVocabulary.read_hashed(section, bits, separator)
+        vocabulary = cls(bits, separator)
+        names = NameList.read_from(section)
+        section.require(len(names.sizes) <= vocabulary.limit, "it has more names than indices")
+        section.require(vocabulary._insert(names), "it has the same name twice")
+        vocabulary._read_shared(section)
+        return vocabulary
 
-    def _take_shared(self, section: Section) -> None:
-        """Which places are shared, and the key by which they are."""
+    def _read_shared(self, section: Section) -> None:
+        """Read which indices are shared, and the key for sharing."""
         shared = section.indices("shared", (None,), max(len(self), 1))
         try:
             self._share_key = bytes.fromhex(section.fact("share_key", str))
         except ValueError as error:
-            section.fail(f"{section.place('share_key')} is not hexadecimal", error)
-        section.require(len(self._share_key) in (0, 16), f"{section.place('share_key')} is no key")
-        section.require(self.is_full or not (len(shared) or self._share_key), "places are shared before all are taken")
-        section.require(self._share_key or not len(shared), "places are shared without a key")
+            section.fail(f"{section.full_name('share_key')} is not hexadecimal", error)
+        section.require(len(self._share_key) in (0, 16), f"{section.full_name('share_key')} is no key")
+        section.require(self.is_full or not (len(shared) or self._share_key), "indices are shared before all are used")
+        section.require(self._share_key or not len(shared), "indices are shared without a key")
         if self._share_key:
-            self._shared = np.zeros(self.limit, np.uint8)
-            self._shared[shared] = 1
+            self._is_shared = np.zeros(self.limit, np.uint8)
+            self._is_shared[shared] = 1

@@ -1,11 +1,23 @@
-"""Streams: files and pipes as blocks of rows, one reader per format, one contract (block.py)."""
+"""Readers: files and pipes as blocks of rows (base class: reader.py; what it yields: block.py).
+
+What turns blocks into rows of numbers is in `encoding`; what writes files is in `writing`.
+"""
 
 from typing import TYPE_CHECKING, Any
 
-from novikoff.data.formats.block import Block, NamedBlock, Reject, SparseBlock, TableBlock, Texts, Words
+from novikoff.data.formats.block import (
+    Block,
+    CategoricalColumn,
+    NamedBlock,
+    Reject,
+    SparseBlock,
+    TableBlock,
+    TextColumn,
+)
 from novikoff.data.formats.delimited import TableReader
 from novikoff.data.formats.opening import FORMATS, open_stream
 from novikoff.data.formats.reader import BAD_ROWS, Reader
+from novikoff.data.formats.rejects import RejectCode
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.data.formats.svmlight import SvmlightReader
 
@@ -19,18 +31,19 @@ __all__ = [
     "FORMATS",
     "ArrowReader",
     "Block",
+    "CategoricalColumn",
     "JsonLinesReader",
     "NamedBlock",
     "ParquetReader",
     "Reader",
     "Reject",
+    "RejectCode",
     "Source",
     "SparseBlock",
     "SvmlightReader",
     "TableBlock",
     "TableReader",
-    "Texts",
-    "Words",
+    "TextColumn",
     "open_source",
     "open_stream",
 ]

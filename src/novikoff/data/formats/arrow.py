@@ -1,4 +1,4 @@
-"""Arrow's files and streams, block by block."""
+"""Arrow files and streams, block by block."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from novikoff.data.formats.columnar import FAULTS, ColumnarReader, rows_for
-from novikoff.data.formats.seeking import Mapped, Seekable, Unread, is_file
+from novikoff.data.formats.seeking import FileFromSource, MappedFile, SeekableSource, is_file
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 
@@ -19,10 +19,10 @@ _FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"  # how files and streams beg
 
 
 class ArrowReader(ColumnarReader):
-    """Blocks of rows from Arrow's files (also called Feather) and streams, which may come through a pipe.
+    """Blocks of rows from Arrow files (also called Feather) and streams, which may come through a pipe.
 
-    Memory is that of a few blocks for files as they are, which are mapped; also of the largest batch that the file was
-    written in, if it comes through a pipe or is packed. All else is as with `ParquetReader`.
+    A plain file is mapped, and takes the memory of a few blocks; one that comes through a pipe or is compressed also
+    takes that of the largest batch that it was written in. All else is as with `ParquetReader`.
 
     Parameters
     ----------
@@ -49,19 +49,19 @@ class ArrowReader(ColumnarReader):
 
     def __init__(self, source: Source | str | os.PathLike[str], **options: Any) -> None:
         if not isinstance(source, Source) and is_file(source):
-            file = Seekable(source)
-            source = file if file.start[:4] in (_FILE[:4], _STREAM) else source  # else it is packed
+            file = SeekableSource(source)
+            source = file if file.start[:4] in (_FILE[:4], _STREAM) else source  # else it is compressed
         super().__init__(source, **options)
 
     def _open(self) -> pa.Schema:
-        if isinstance(self.source, Seekable):
-            self._map: Mapped | None = Mapped(self.source.path)
+        if isinstance(self.source, SeekableSource):
+            self._map: MappedFile | None = MappedFile(self.source.path)
             self._bytes = pa.BufferReader(pa.py_buffer(self._map))
             start, self._rest = self.source.start, self._bytes.read
         else:
-            unread = Unread(self.source)
-            self._map, self._bytes = None, pa.PythonFile(unread, mode="r")
-            start, self._rest = unread.peek(len(_FILE)), unread.read
+            file = FileFromSource(self.source)
+            self._map, self._bytes = None, pa.PythonFile(file, mode="r")
+            start, self._rest = file.peek(len(_FILE)), file.read
         if not start:
             raise DataError(f"{self.name}: the file is empty.")
         self._is_file = start == _FILE
@@ -74,7 +74,7 @@ class ArrowReader(ColumnarReader):
     def _open_stream(self) -> pa.RecordBatchReader:
         if not self._is_file:
             return pa.ipc.open_stream(self._bytes)
-        self._bytes.read(len(_FILE))  # most files are a stream between their name and a list of the places in it
+        self._bytes.read(len(_FILE))  # most files are a stream between the magic bytes and a list of its batches
         try:
             return pa.ipc.open_stream(self._bytes)
         except FAULTS as error:
@@ -88,12 +88,12 @@ class ArrowReader(ColumnarReader):
             step = rows_for(len(names))
             for at in range(0, batch.num_rows, step):
                 yield batch.slice(at, step).select(names)
-                if isinstance(self.source, Seekable) and self._map is not None:
-                    self.source.taken = begin + (end - begin) * min(at + step, batch.num_rows) // batch.num_rows
-                    self._map.forget()
+                if isinstance(self.source, SeekableSource) and self._map is not None:
+                    self.source.bytes_read = begin + (end - begin) * min(at + step, batch.num_rows) // batch.num_rows
+                    self._map.release_pages()
 
     def _parts(self) -> Iterator[tuple[pa.RecordBatch, int, int]]:
-        """The batches of the file, and where each begins and ends, in bytes; that is an estimate for files."""
+        """The batches of the file, and the offsets where each begins and ends, which for files are estimates."""
         if self._is_file and self._map is not None:
             count, size = self._batches_in.num_record_batches, len(self._map)
             for k in range(count):
@@ -103,11 +103,11 @@ class ArrowReader(ColumnarReader):
         for batch in self._batches_in:
             begin, end = end, self._bytes.tell() if self._map is not None else 0
             yield batch, begin, end
-        if self._is_file or self.source.is_steady:  # else the pipe may be open for another while
+        if self._is_file or self.source.is_steady:  # else waiting for the end of the pipe might take long
             self._require_end(self._rest())
 
     def _require_end(self, rest: bytes) -> None:
-        """After the last batch, a file has its footer, the length of that and the name; a stream nothing."""
+        """Require that a file ends with its footer, the size of that and the magic bytes; a stream, with a batch."""
         size = int.from_bytes(rest[-10:-6], "little") + 10 if self._is_file else 0
         if len(rest) != size or (self._is_file and not rest.endswith(_FILE[:6])):
             raise DataError(

@@ -1,6 +1,6 @@
-"""Arrow's arrays as columns of a block: numbers, words and texts, without a loop over rows.
+"""Arrow's arrays as columns of a block, converted without a loop over rows.
 
-Importing this loads pyarrow, so only readers that need it do, and only when a file asks for them. Arrays are read from
+Importing this loads pyarrow, so only readers that need it do, and only when there is such a file. Arrays are read from
 their buffers: `to_numpy` would load pandas too, if that is installed, which takes longer than most files.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from novikoff._compiled.loops.decimals import LARGEST
-from novikoff.data.formats.block import Column, Texts, Words
+from novikoff._compiled.loops.decimals import VALUE_LIMIT
+from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TextColumn
 from novikoff.data.formats.sniffing import MISSING, is_number, is_prose
 from novikoff.errors import DataError
 
@@ -18,17 +18,17 @@ __all__ = [
     "SAMPLE",
     "address_of",
     "column_of",
+    "find_too_large",
     "has_views",
     "is_time",
     "kind_of",
     "labels_of",
     "numbers_of",
-    "too_large",
     "without_views",
 ]
 
 _DOUBLE = pa.float64()
-SAMPLE = 1000  # cells that tell text from words
+SAMPLE = 1000  # cells that decide whether a column is text
 _PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
@@ -44,7 +44,7 @@ def is_time(kind: pa.DataType) -> bool:
 
 
 def kind_of(array: pa.Array) -> str | None:
-    """What the cells of an array are to us, by their type and, if strings, a first look; None if nothing as is."""
+    """The kind of column that an array makes, by its type and, for strings, by a sample; None if it makes none."""
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
@@ -55,12 +55,12 @@ def kind_of(array: pa.Array) -> str | None:
 
 
 def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows, strings in the form that all of pyarrow's functions know; polars writes another."""
+    """Replace strings in the form that polars writes by the form that all of pyarrow's functions know."""
     return pa.RecordBatch.from_arrays([_without_views(column) for column in batch.columns], names=batch.schema.names)
 
 
 def has_views(schema: pa.Schema) -> bool:
-    """Whether `without_views` has something to do."""
+    """Whether a schema has strings that `without_views` replaces."""
     return any(
         pa.types.is_string_view(kind.value_type if pa.types.is_dictionary(kind) else kind) for kind in schema.types
     )
@@ -71,7 +71,7 @@ def _without_views(array: pa.Array) -> pa.Array:
         return pa.DictionaryArray.from_arrays(array.indices, _without_views(array.dictionary))
     if not pa.types.is_string_view(array.type):
         return array
-    # Where a cell is null, a view may be anything; pyarrow's cast follows it all the same, out of its memory.
+    # Where a cell is null, a view may be anything; pyarrow's cast follows it all the same, and reads beyond its memory.
     _, views, *memory = array.buffers()
     cells = np.frombuffer(views or b"", "V16")[array.offset : array.offset + len(array)].copy()
     is_null = _is_null(array)
@@ -80,11 +80,11 @@ def _without_views(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(array.type, len(array), [bits, pa.py_buffer(cells), *memory]).cast(pa.large_string())
 
 
-def column_of(array: pa.Array, kind: str) -> Column:
-    """The cells of an array, read as what the column holds."""
+def column_of(array: pa.Array, kind: str) -> AnyColumn:
+    """The cells of an array as a column of a kind."""
     if kind == "number":
         return numbers_of(array)
-    return texts_of(array) if kind == "text" else words_of(array)
+    return texts_of(array) if kind == "text" else categories_of(array)
 
 
 def numbers_of(array: pa.Array) -> np.ndarray:
@@ -94,29 +94,29 @@ def numbers_of(array: pa.Array) -> np.ndarray:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if holds_strings(array.type):
-        words = words_of(array)
-        return np.array([*map(_number, words.values), np.nan])[words.codes]
+        strings = categories_of(array)
+        return np.array([*map(_parse_number, strings.values), np.nan])[strings.codes]
     if is_time(array.type):
         return _seconds(array)
     if pa.types.is_decimal(array.type):
-        array = array.cast(pa.string())  # Arrow's shorter way ends at a neighbour of the nearest double
+        array = array.cast(pa.string())  # Arrow's direct cast may give a neighbour of the nearest double
     array = array if array.type == _DOUBLE else array.cast(_DOUBLE, safe=False)
     cells = _cells(array, np.float64)
     return np.where(_is_null(array), np.nan, cells) if array.null_count else cells
 
 
 def address_of(array: pa.Array) -> int | None:
-    """Where the cells stand in memory, if they are doubles and none is missing."""
+    """The address of the cells in memory, if they are doubles and none is missing."""
     if array.type != _DOUBLE or array.null_count or not len(array):
         return None
     return int(array.buffers()[1].address) + _DOUBLE.bit_width // 8 * array.offset
 
 
-def _number(word: str) -> float:
-    word = word.strip()
-    if word.lower() in MISSING:
+def _parse_number(string: str) -> float:
+    string = string.strip()
+    if string.lower() in MISSING:
         return np.nan
-    return float(word) if is_number(word) else np.inf
+    return float(string) if is_number(string) else np.inf
 
 
 def _seconds(array: pa.Array) -> np.ndarray:
@@ -126,35 +126,35 @@ def _seconds(array: pa.Array) -> np.ndarray:
     return numbers_of(ticks) / _PER_SECOND[array.type.unit]
 
 
-def too_large(array: pa.Array, numbers: np.ndarray) -> np.ndarray:
-    """The rows where the numbers of an array are infinite, or too large to be squared; most types have no such."""
+def find_too_large(array: pa.Array, numbers: np.ndarray) -> np.ndarray:
+    """The rows where the numbers of an array are infinite, or too large to be squared; most types cannot hold such."""
     if pa.types.is_integer(array.type) or pa.types.is_decimal(array.type) or is_time(array.type):
         return np.empty(0, np.int64)
-    return np.flatnonzero(np.abs(numbers) >= LARGEST)
+    return np.flatnonzero(np.abs(numbers) >= VALUE_LIMIT)
 
 
-def words_of(array: pa.Array) -> Words:
-    """The distinct cells and which of them each row has; true and false are words, and so is anything that is told to
-    be."""
+def categories_of(array: pa.Array) -> CategoricalColumn:
+    """The different cells, as strings, and the code of each row; for strings, booleans, and whatever `types` declares
+    to be words."""
     if pa.types.is_dictionary(array.type):
         if len(array.dictionary) > len(array):
-            return words_of(array.dictionary_decode())  # a dictionary for the whole file, perhaps
-        inner = words_of(array.dictionary)  # which may have words twice, and none
-        return Words(np.append(inner.codes, np.int32(-1))[_codes(array)], inner.values)
+            return categories_of(array.dictionary_decode())  # a dictionary for the whole file, perhaps
+        inner = categories_of(array.dictionary)  # which may have a string twice, or a null
+        return CategoricalColumn(np.append(inner.codes, np.int32(-1))[_codes(array)], inner.values)
     if not holds_strings(array.type):
         array = array.cast(pa.string())
     encoded = array.dictionary_encode()
-    return Words(_codes(encoded), encoded.dictionary.to_pylist())
+    return CategoricalColumn(_codes(encoded), encoded.dictionary.to_pylist())
 
 
 def _codes(array: pa.DictionaryArray) -> np.ndarray:
-    """Which word each row has, -1 if none."""
+    """The code of each row, -1 if it is null."""
     indices = array.indices if array.indices.type == pa.int32() else array.indices.cast(pa.int32())
     return np.where(_is_null(indices), np.int32(-1), _cells(indices, np.int32))
 
 
 def _cells(array: pa.Array, kind: type) -> np.ndarray:
-    """Cells of a fixed size as they stand in memory, whatever that is where they are null."""
+    """Cells of a fixed size as they are in memory; where one is null, the value has no meaning."""
     return np.frombuffer(array.buffers()[1] or b"", kind)[array.offset : array.offset + len(array)]
 
 
@@ -166,28 +166,28 @@ def _is_null(array: pa.Array) -> np.ndarray:
     return np.unpackbits(used, bitorder="little")[array.offset - 8 * first :][: len(array)] == 0
 
 
-def texts_of(array: pa.Array) -> Texts:
-    """The bytes of the cells as they are, in memory of our own: kernels take it for writable."""
+def texts_of(array: pa.Array) -> TextColumn:
+    """The bytes of the cells as they are, copied: the compiled loops expect writable memory."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if not pa.types.is_string(array.type):
         array = _without_views(array).cast(pa.large_string())
     if not len(array):
-        return Texts(np.empty(0, np.uint8), np.empty((0, 2), np.int32))
-    _, places, text = array.buffers()
+        return TextColumn(np.empty(0, np.uint8), np.empty((0, 2), np.int32))
+    _, offsets, text = array.buffers()
     size = np.int32 if pa.types.is_string(array.type) else np.int64
-    bounds = np.frombuffer(places, size)[array.offset : array.offset + len(array) + 1]
+    bounds = np.frombuffer(offsets, size)[array.offset : array.offset + len(array) + 1]
     if bounds[-1] - bounds[0] > np.iinfo(np.int32).max:
         raise DataError(f"A column has 2 GB of text in {len(array):,} rows. Leave it out, or shorten its texts.")
     memory = np.frombuffer(text or b"", np.uint8)[bounds[0] : bounds[-1]].copy()
     spans = np.column_stack([bounds[:-1], bounds[1:]]) - bounds[0]
     spans[_is_null(array)] = -1
-    return Texts(memory, spans.astype(np.int32))
+    return TextColumn(memory, spans.astype(np.int32))
 
 
-def labels_of(column: Column) -> np.ndarray:
-    """A column as labels: doubles or strings."""
+def labels_of(column: AnyColumn) -> tuple[np.ndarray, CategoricalColumn | None]:
+    """A column as labels: a copy, if it is numeric; else strings, and the codes that they come from."""
     if isinstance(column, np.ndarray):
-        return np.array(column)
-    words = column if isinstance(column, Words) else Words.of(column.tolist())
-    return np.array([*words.values, None], object)[words.codes]
+        return np.array(column), None
+    coded = column if isinstance(column, CategoricalColumn) else CategoricalColumn.from_cells(column.tolist())
+    return coded.strings, coded

@@ -1,7 +1,7 @@
-"""Cells: the records of a table by Python's csv module, and what a first look at them settles.
+"""CSV records that compiled code leaves to Python's csv module, and columns sniffed from a sample.
 
-The conventions are those of `novikoff.data.formats.sniffing`: what counts as a number, as missing, as a header; places
-are file:line:column, the column counted in cells.
+The conventions are those of `novikoff.data.formats.sniffing`: what counts as a number, as missing, as a header.
+Locations are file:line:column, the column counted in cells.
 """
 
 from __future__ import annotations
@@ -13,25 +13,37 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-from novikoff._compiled.loops.decimals import LARGEST
-from novikoff.data.formats.columns import BY_TYPE, KINDS, Columns, chosen, known_kind, position
-from novikoff.data.formats.lines import line_at, require_text
+from novikoff._compiled.loops.decimals import VALUE_LIMIT
+from novikoff.data.formats.columns import FROM_TYPES, KINDS, TableLayout, check_kind, choose_columns, column_index
+from novikoff.data.formats.lines import decode_line, line_from
+from novikoff.data.formats.rejects import RejectCode, RowError
 from novikoff.data.formats.sniffing import (
     DELIMITERS,
     MISSING,
     MOSTLY,
     begins_with_header,
-    delimiter_of,
     is_number,
     is_prose,
-    lines_of,
+    sniff_delimiter,
+    split_lines,
 )
 from novikoff.errors import DataError
-from novikoff.formatting.phrases import counted
+from novikoff.formatting.phrases import pluralize
 
-__all__ = ["KINDS", "NO_QUOTE", "Cells", "Incomplete", "Layout", "Record", "number_in", "or_missing", "require_width"]
+__all__ = [
+    "KINDS",
+    "NO_QUOTE",
+    "CsvDialect",
+    "DelimitedLayout",
+    "IncompleteRecord",
+    "Record",
+    "parse_number",
+    "require_width",
+    "string_or_none",
+]
 
 NO_QUOTE = ""
 _BLANKS = " \t\r\n"
@@ -39,7 +51,7 @@ _BLANKS = " \t\r\n"
 
 @dataclass(frozen=True)
 class Record:
-    """A row of cells: where it begins, the line it begins on, how many bytes and lines it takes."""
+    """A row of cells: its offset, the line it begins on, and how many bytes and lines it takes."""
 
     cells: list[str]
     at: int
@@ -48,80 +60,100 @@ class Record:
     lines: int
 
 
-class Incomplete(Exception):  # noqa: N818 (no error: the rest has not been read yet)
+class IncompleteRecord(Exception):  # noqa: N818 (no error: the rest has not been read yet)
     """The text ended within a record."""
 
 
-@dataclass(frozen=True)
-class Cells:
-    """How the text of a table is cut into cells."""
+class _Fault(Enum):
+    """Why Python's csv module cannot split a record; its own error has no code that says so."""
 
-    name: str
+    AFTER_QUOTE = (
+        "something other than a delimiter follows the quote that ends a cell. Double the quotes within a cell, "
+        "or remove them."
+    )
+    OPEN_QUOTE = "a quote that begins a cell is never closed. Close it, or remove it."
+    CELL_SIZE = (
+        "a cell with quotes in it is longer than {limit:,} characters. Shorten it, or close the quote before it."
+    )
+
+
+@dataclass(frozen=True)
+class CsvDialect:
+    """How the text of a table is split into cells."""
+
+    name: str  # of the table
     delimiter: str
     quote: str  # a character, or NO_QUOTE
 
     @classmethod
-    def seen_in(cls, text: bytearray, name: str, delimiter: str | None = None) -> Cells:
-        """The delimiter that cuts the first lines evenly, and the quotes they use."""
-        lines = [line for line in lines_of(text[:100_000].decode(errors="replace"))[:20] if line.strip(_BLANKS)]
+    def sniff(cls, text: bytearray, name: str, delimiter: str | None = None) -> CsvDialect:
+        """The delimiter that splits the first lines evenly, unless it is given, and the quotes that they use."""
+        lines = [line for line in split_lines(text[:100_000].decode(errors="replace"))[:20] if line.strip(_BLANKS)]
         is_single = b'"' not in text[:100_000] and lines and re.search(r"(^|[,;\t])\s*'[^']*'\s*([,;\t]|$)", lines[0])
         quote = "'" if is_single else '"'
         if delimiter is None:
             try:
-                delimiter = delimiter_of(lines, quote) if lines else DELIMITERS[0]
-            except csv.Error:  # a cell too long for the module; the record itself will be told of
+                delimiter = sniff_delimiter(lines, quote) if lines else DELIMITERS[0]
+            except csv.Error:  # a cell too long for the module; reading the record will say so
                 delimiter = DELIMITERS[0]
         return cls(name, delimiter, NO_QUOTE if delimiter == "\t" and not _are_quotes(text, quote) else quote)
 
     @property
-    def _form(self) -> dict[str, Any]:
-        form = {"delimiter": self.delimiter, "skipinitialspace": self.delimiter != " "}
-        return form | ({"quoting": csv.QUOTE_NONE} if self.quote == NO_QUOTE else {"quotechar": self.quote})
+    def _options(self) -> dict[str, Any]:
+        options = {"delimiter": self.delimiter, "skipinitialspace": self.delimiter != " "}
+        return options | ({"quoting": csv.QUOTE_NONE} if self.quote == NO_QUOTE else {"quotechar": self.quote})
 
-    def record(self, text: bytearray, at: int, line: int, is_last: bool) -> Record:
-        """The record that begins at a place, which may take several lines if quotes say so, or more than are there."""
-        used: list[bytes] = []
+    def read_record(self, text: bytearray, at: int, line: int, is_last: bool) -> Record:
+        """Read the record at an offset, which takes several lines if quotes say so: perhaps more than the text has,
+        unless `is_last`."""
+        raw: list[bytes] = []
+        given: list[str] = []
 
         def lines() -> Iterator[str]:
             end = at
             while end < len(text):
-                used.append(line_at(text, end))
-                end += len(used[-1])
-                one = require_text(used[-1], f"{self.name}:{line + len(used) - 1}")
-                yield " ".join(re.split(f"[{_BLANKS}]+", one.strip(_BLANKS))) if self.delimiter == " " else one
+                raw.append(line_from(text, end))
+                end += len(raw[-1])
+                one = decode_line(raw[-1], f"{self.name}:{line + len(raw) - 1}")
+                given.append(" ".join(re.split(f"[{_BLANKS}]+", one.strip(_BLANKS))) if self.delimiter == " " else one)
+                yield given[-1]
             if not is_last:
-                raise Incomplete
+                raise IncompleteRecord
 
         try:
-            cells = next(csv.reader(lines(), strict=True, **self._form))
+            cells = next(csv.reader(lines(), strict=True, **self._options))
         except csv.Error as error:
-            raise DataError(f"{self.name}:{line}: this row cannot be read as CSV: {_reason(error)}") from error
-        return Record([cell.strip(_BLANKS) for cell in cells], at, line, sum(map(len, used)), len(used))
+            fault = _find_fault("".join(given), self.delimiter, self.quote, skip_blanks=self.delimiter != " ")
+            reason = fault.value.format(limit=csv.field_size_limit()) if fault else f"{error}."
+            code = RejectCode.CELL_SIZE if fault is _Fault.CELL_SIZE else RejectCode.QUOTES
+            raise RowError(f"{self.name}:{line}: this row cannot be read as CSV: {reason}", code) from error
+        return Record([cell.strip(_BLANKS) for cell in cells], at, line, sum(map(len, raw)), len(raw))
 
-    def sample(self, text: bytearray, is_last: bool) -> list[Record]:
-        """The records of a text that are not blank. Only the first, which must be one, knows its place for certain."""
+    def read_sample(self, text: bytearray, is_last: bool) -> list[Record]:
+        """The records of a text that are not blank. The first must be readable, and has a right offset and line; the
+        others may have none."""
         records = list(itertools.islice(self._records(text, is_last), 1))
         if not records or self.delimiter == " ":
             return records + list(itertools.islice(self._records(text, is_last), 1, None))
         rest = text[records[0].at + records[0].size :]
-        try:  # all at once is ten times as fast
-            rows = list(csv.reader(io.StringIO(rest.decode(), newline=""), strict=True, **self._form))
+        try:  # one call of the csv module for all of them is ten times as fast
+            rows = list(csv.reader(io.StringIO(rest.decode(), newline=""), strict=True, **self._options))
         except (csv.Error, UnicodeDecodeError):
             return list(self._records(text, is_last))
-        cut = ([cell.strip(_BLANKS) for cell in cells] for cells in rows)
-        return records + [Record(cells, 0, 0, 0, 0) for cells in cut if any(cells) or len(cells) > 1]
+        stripped = ([cell.strip(_BLANKS) for cell in cells] for cells in rows)
+        return records + [Record(cells, 0, 0, 0, 0) for cells in stripped if any(cells) or len(cells) > 1]
 
     def _records(self, text: bytearray, is_last: bool) -> Iterator[Record]:
-        """Those that can be read, one by one."""
+        """The records that can be read, one by one."""
         at, line, is_first = 0, 1, True
         while at < len(text):
             try:
-                record = self.record(text, at, line, is_last)
-            except DataError:
+                record = self.read_record(text, at, line, is_last)
+            except RowError:
                 if is_first:
                     raise
-                record = Record([], at, line, len(line_at(text, at)), 1)
-            except Incomplete:
+                record = Record([], at, line, len(line_from(text, at)), 1)
+            except IncompleteRecord:
                 return
             if any(record.cells) or len(record.cells) > 1:
                 is_first = False
@@ -129,15 +161,44 @@ class Cells:
             at, line = at + record.size, line + record.lines
 
 
+def _find_fault(text: str, delimiter: str, quote: str, *, skip_blanks: bool) -> _Fault | None:
+    """The first thing in a text that the csv module, when strict, raises an error for.
+
+    >>> from novikoff.data.formats.csv_cells import _find_fault
+    >>> _find_fault('1,"2"x', ",", '"', skip_blanks=True).name, _find_fault('1,"2', ",", '"', skip_blanks=True).name
+    ('AFTER_QUOTE', 'OPEN_QUOTE')
+    """
+    blanks, ends = " *" if skip_blanks else "", re.escape(delimiter) + "\r\n"
+    plain = re.compile(f"{blanks}([^{ends}]*)")
+    quoted = re.compile(f"{blanks}{quote}([^{quote}]*(?:{quote * 2}[^{quote}]*)*)({quote}?)") if quote else None
+    at = 0
+    while at < len(text):
+        if quoted and (found := quoted.match(text, at)):
+            content, is_closed, end = found[1].replace(2 * quote, quote), bool(found[2]), found.end()
+            is_followed = end < len(text) and text[end] not in (delimiter, "\r", "\n")
+        else:
+            found = plain.match(text, at)
+            assert found is not None
+            content, is_closed, end, is_followed = found[1], True, found.end(), False
+        if len(content) > csv.field_size_limit():
+            return _Fault.CELL_SIZE
+        if not is_closed:
+            return _Fault.OPEN_QUOTE
+        if is_followed:
+            return _Fault.AFTER_QUOTE
+        at = end + 1  # after the delimiter, or the end of the line
+    return None
+
+
 @dataclass(frozen=True)
-class Layout(Columns):
+class DelimitedLayout(TableLayout):
     """The columns of a table in text, and its first record."""
 
     has_header: bool
     first: Record
 
     @classmethod
-    def settled_by(
+    def from_records(
         cls,
         records: Sequence[Record],
         name: str,
@@ -146,57 +207,60 @@ class Layout(Columns):
         drop: Sequence[str | int],
         header: bool | None,
         types: Mapping[str, str],
-    ) -> Layout:
-        """What the first records say, or the caller does."""
+    ) -> DelimitedLayout:
+        """The columns as the caller describes them, and where the caller does not, as the first records show them."""
         width = len(records[0].cells)
         rows = [record.cells for record in records if len(record.cells) == width]
         has_header = begins_with_header(rows) if header is None else header
         names = _names(rows[0] if has_header else [""] * width, name, records[0].line)
         columns = list(zip(*rows[has_header:], strict=True)) or [()] * width
-        dropped = {position(column, names, name, "drop") for column in drop}
-        if has_header and not rows[0][0] and _counts_rows(columns[0]) and 0 not in dropped:
+        dropped = {column_index(column, names, name, "drop") for column in drop}
+        if has_header and not rows[0][0] and _are_row_numbers(columns[0]) and 0 not in dropped:
             dropped.add(0)  # pandas writes such a column
         # A delimiter at the end of each line makes a column without a name and without cells.
         dropped |= {k for k in range(width) if has_header and not rows[0][k] and not any(columns[k])}
-        at, used = chosen(names, name, target, dropped)
+        target_index, used = choose_columns(names, name, target, dropped)
         if not used:
             raise DataError(
-                f"{name}: found {counted(width, 'column')}, and none is left besides the target. Cells are "
-                "parted by commas, tabs, semicolons, | or blanks."
+                f"{name}: found {pluralize(width, 'column')}, and none is left besides the target. Cells are "
+                "separated by commas, tabs, semicolons, | or blanks."
             )
-        told = {position(column, names, name, BY_TYPE): known_kind(kind) for column, kind in types.items()}
-        kinds = tuple(told.get(k) or _kind(columns[k], is_target=k == at) for k in range(width))
-        return cls(name, names, kinds, at, used, has_header, records[0])
+        declared = {column_index(column, names, name, FROM_TYPES): check_kind(kind) for column, kind in types.items()}
+        kinds = tuple(declared.get(k) or _sniff_kind(columns[k], is_target=k == target_index) for k in range(width))
+        return cls(name, names, kinds, target_index, used, has_header, records[0])
 
 
-def number_in(cell: str, layout: Columns, line: int, k: int) -> float:
-    """The number in a cell, NaN if it is missing."""
+def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
+    """The number in a cell of column k, NaN if it is missing."""
     if cell.lower() in MISSING:
         return float("nan")
     if not is_number(cell):
-        raise DataError(
-            f'{layout.place(line, k)}: expected a number in column "{layout.names[k]}", found '
-            f'"{cell[:40]}". Correct it, pass over such rows, or read the column as words.'
+        raise RowError(
+            f'{layout.location(line, k)}: expected a number in column "{layout.names[k]}", found '
+            f'"{cell[:40]}". Correct it, pass over such rows, or read the column as words.',
+            RejectCode.NOT_A_NUMBER,
         )
-    if not abs(float(cell)) < LARGEST:
-        raise DataError(
-            f'{layout.place(line, k)}: "{cell[:40]}" in column "{layout.names[k]}" is not a finite number '
-            f"below {LARGEST:g}. Scale the column, or leave the cell empty."
+    if not abs(float(cell)) < VALUE_LIMIT:
+        raise RowError(
+            f'{layout.location(line, k)}: "{cell[:40]}" in column "{layout.names[k]}" is not a finite number '
+            f"below {VALUE_LIMIT:g}. Scale the column, or leave the cell empty.",
+            RejectCode.TOO_LARGE,
         )
     return float(cell)
 
 
-def require_width(record: Record, layout: Layout) -> None:
-    """As many cells as the first line has."""
+def require_width(record: Record, layout: DelimitedLayout) -> None:
+    """Raise an error if a record has not as many cells as the first line."""
     if len(record.cells) != len(layout.names):
-        raise DataError(
-            f"{layout.name}:{record.line}: found {counted(len(record.cells), 'cell')}, line "
-            f"{layout.first.line} has {len(layout.names)}. Correct it, or pass it over."
+        raise RowError(
+            f"{layout.name}:{record.line}: found {pluralize(len(record.cells), 'cell')}, line "
+            f"{layout.first.line} has {len(layout.names)}. Correct it, or pass it over.",
+            RejectCode.WIDTH,
         )
 
 
-def or_missing(cell: str) -> str | None:
-    """The words in a cell, None if it is missing."""
+def string_or_none(cell: str) -> str | None:
+    """The string in a cell, None if it is missing."""
     return None if cell.lower() in MISSING else cell
 
 
@@ -212,46 +276,28 @@ def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:
     return names
 
 
-def _kind(cells: Sequence[str], *, is_target: bool) -> str:
-    """Numbers, if all that are there are; or almost all: then the others are mistakes, except among labels. Otherwise
-    words, or texts."""
+def _sniff_kind(cells: Sequence[str], *, is_target: bool) -> str:
+    """A column is numeric if all cells that are there are numbers, or almost all: then the others are mistakes, except
+    among labels. Otherwise it is categorical, or text."""
     counts = Counter(cells)
     there = {cell: count for cell, count in counts.items() if cell.lower() not in MISSING}
-    strange = sum(count for cell, count in there.items() if not is_number(cell))
+    n_strings = sum(count for cell, count in there.items() if not is_number(cell))
     tolerated = 0.0 if is_target else (1.0 - MOSTLY) * sum(there.values())
-    if strange == 0 or strange < tolerated:
+    if n_strings == 0 or n_strings < tolerated:
         return "number"
     return "text" if not is_target and is_prose([cell for cell in cells if cell.lower() not in MISSING]) else "word"
 
 
-def _reason(error: csv.Error) -> str:
-    """What Python's csv module has found, in our words."""
-    said = str(error)
-    if "expected after" in said:
-        return (
-            "something other than a delimiter follows the quote that ends a cell. Double the quotes within a cell, "
-            "or remove them."
-        )
-    if "unexpected end of data" in said:
-        return "a quote that begins a cell is never closed. Close it, or remove it."
-    if "field larger than" in said:
-        return (
-            f"a cell with quotes in it is longer than {csv.field_size_limit():,} characters. Shorten it, or close "
-            "the quote before it."
-        )
-    return f"{said}."
-
-
 def _are_quotes(text: bytearray, quote: str) -> bool:
     """Whether quotes enclose whole cells, as in CSV; between tabs many people write texts as they are."""
+    content = text.decode(errors="replace")
     try:
-        lines = io.StringIO(text.decode(errors="replace"), newline="")
-        for _ in csv.reader(lines, delimiter="\t", quotechar=quote, strict=True):
+        for _ in csv.reader(io.StringIO(content, newline=""), delimiter="\t", quotechar=quote, strict=True):
             pass
-    except csv.Error as error:
-        return "expected after" not in str(error)
+    except csv.Error:
+        return _find_fault(content, "\t", quote, skip_blanks=False) is not _Fault.AFTER_QUOTE
     return True
 
 
-def _counts_rows(cells: Sequence[str]) -> bool:
+def _are_row_numbers(cells: Sequence[str]) -> bool:
     return bool(cells) and list(cells) == [str(n) for n in range(len(cells))]

@@ -1,8 +1,8 @@
-"""The secret key of this process, under which names are hashed to be looked up.
+"""The secret key of this process, under which names are hashed for lookup.
 
-It is drawn when the process begins and stored nowhere. No result depends on it, for names whose hashes agree are
-compared; but who does not know it cannot choose names that are slow to look up. What is hashed and pickled carries its
-key along, and is hashed again where that is another one.
+It is drawn when the process starts and stored nowhere. No result depends on it, because names with equal hashes are
+compared; but without it, nobody can choose names that are slow to look up. Hashes that are pickled carry their key
+along, and are computed again where another one is in use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["KEY", "Key"]
 
 
 class Key(NamedTuple):
-    """The key of a hash: what every hash begins with, and an odd number to multiply by (see
+    """The key of a hash: the value that every hash begins with, and an odd number to multiply by (see
     _compiled/loops/names.py)."""
 
     seed: np.uint64
@@ -24,7 +24,7 @@ class Key(NamedTuple):
 
     @classmethod
     def of(cls, data: bytes) -> Key:
-        """A key made of 16 bytes."""
+        """Make a key of 16 bytes."""
         seed, factor = np.frombuffer(data, "<u8").astype(np.uint64)
         return cls(seed, factor | np.uint64(1))
 

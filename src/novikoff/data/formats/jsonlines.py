@@ -1,14 +1,19 @@
 """JSON lines: one object on each line, as logs and web services write them.
 
-pyarrow reads a piece of many lines at once. Where it stumbles, or might take what is wrong, the same lines are read one
-by one (json_objects.py), and so the row is found that is wrong, and the words for it.
+pyarrow parses a chunk of many lines at once. Where it fails, or might accept what is wrong, the lines of the chunk are
+parsed one by one (json_objects.py), which finds the row that is wrong, and the message for it.
+
+A block has a cell for each of its rows and keys. Lines with ever new keys would make that the square of what is read,
+so a block ends before it has too many cells, and a chunk that might have too many is not given to pyarrow.
 """
 
 from __future__ import annotations
 
 import io
 import itertools
+import json
 import os
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,37 +22,39 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from novikoff.data.formats.arrow_arrays import SAMPLE, column_of, is_time, kind_of, labels_of, too_large
-from novikoff.data.formats.block import Column, Reject, TableBlock, Texts, Words
-from novikoff.data.formats.columns import position
-from novikoff.data.formats.json_objects import OBJECT, Keys
-from novikoff.data.formats.lines import Piece, count, pieces_of, require_text
+from novikoff.data.formats.arrow_arrays import SAMPLE, column_of, find_too_large, is_time, kind_of, labels_of
+from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TableBlock, TextColumn
+from novikoff.data.formats.columns import column_index
+from novikoff.data.formats.json_objects import OBJECT, JsonKeys
+from novikoff.data.formats.lines import TextChunk, count_byte, decode_line, read_text_chunks
 from novikoff.data.formats.reader import Reader
+from novikoff.data.formats.rejects import Reject, RowError
 from novikoff.data.formats.sniffing import is_prose
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
-from novikoff.formatting.phrases import counted, quoted_list
+from novikoff.formatting.phrases import pluralize, quoted_list
 
 __all__ = ["JsonLinesReader"]
 
 _ROWS = 1 << 16  # in a block, at most
-_OPENING = 1 << 20  # bytes of a file that settle what its first keys hold
-_FEW = 1 << 12  # bytes that are read line by line before pyarrow has begun
+_CELLS = 1 << 22  # in a block of more than one row, at most
+_SAMPLE = 1 << 20  # bytes of a file that decide what its first keys hold
+_FEW = 1 << 12  # bytes that are parsed line by line in less time than pyarrow takes to begin
 _WIDE = (
     1 << 14
-)  # bytes of a line, on average, from which on they are read line by line: every key costs pyarrow a while
-_DEEP = 100  # opening brackets in a line; with some thousands within each other pyarrow's stack overflows
+)  # bytes of a line, on average, from which on lines are parsed one by one: pyarrow is slow with many keys
+_DEEP = 100  # opening brackets in a line; some thousands within each other overflow pyarrow's stack
 _TARGETS = ("label", "target", "class", "y")
 
 
 class JsonLinesReader(Reader[TableBlock]):
     """Blocks of rows from lines of JSON, those of a pipe as soon as they come.
 
-    Numbers are numbers; strings are words, or texts if they look like that where their key comes first; true and false
+    Numbers are numbers; strings are words, or texts if they look like that where their key first occurs; true and false
     are words; null is missing, and so is a key that is not there. Keys of objects within objects are joined by dots, as
-    in "user.age". Lists must be left out. A key may come up anywhere in the stream, but holds the same kind of thing
-    from then on; one that does not, a key that is there twice, a missing label, and a line that is not one object, are
-    errors. Blank lines are passed over.
+    in "user.age". Lists must be left out. A key may first occur anywhere in the stream, but holds values of one kind
+    from then on. A value of another kind, a key that is there twice, a missing label, and a line that is not one object
+    are errors. Blank lines are skipped.
 
     Parameters
     ----------
@@ -58,7 +65,7 @@ class JsonLinesReader(Reader[TableBlock]):
     drop : sequence of str
         Keys to leave out, with all that is within them. They need not be there.
     types : dict of str to {"number", "word", "text"}, optional
-        What keys hold, where their values mislead: numbers that are names, say, or numbers that stand in quotes.
+        What keys hold, where their values mislead: numbers that are names, say, or numbers in quotes.
     bad_rows : {"stop", "skip"}
         What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
         the block's `rejects`.
@@ -66,7 +73,7 @@ class JsonLinesReader(Reader[TableBlock]):
     Attributes
     ----------
     names, kinds : tuple of str
-        Of the keys so far, in the order in which they came up, without those that are left out.
+        Of the keys so far, in the order of their first occurrence, without those that are left out.
     target_name : str or None
 
     Examples
@@ -93,10 +100,11 @@ class JsonLinesReader(Reader[TableBlock]):
     ) -> None:
         super().__init__(source, bad_rows)
         try:
-            self._keys = Keys(types or {}, frozenset(map(str, drop)))
-            self._schema = pa.schema([])
-            self._pieces = pieces_of(self.source)
-            self._first = self._look()
+            self._keys = JsonKeys(types or {}, frozenset(map(str, drop)))
+            self._schema = pa.schema([])  # of the keys whose types are known
+            self._all_keys = pa.schema([])  # and of those that are left out, or null so far
+            self._chunks = read_text_chunks(self.source)
+            self._first = self._sniff()
             self.target_name = self._keys.target = self._target(target)
             if self._keys.kinds.get(self.target_name or "") == "text":
                 self._keys.kinds[str(self.target_name)] = "word"
@@ -112,22 +120,22 @@ class JsonLinesReader(Reader[TableBlock]):
     def kinds(self) -> tuple[str, ...]:
         return tuple(kind for kind in self._keys.kinds.values() if kind != OBJECT)
 
-    def _look(self) -> Piece:
-        """The first lines, which stay to be read: of a pipe, the first that has a row."""
+    def _sniff(self) -> TextChunk:
+        """The first lines, which are parsed again later: of a pipe, the first that has a row."""
         text = bytearray()
-        for piece in itertools.chain(self._pieces, [None]):
-            text += piece.text if piece else b""
-            if piece and self.source.is_steady and len(text) < _OPENING:
+        for chunk in itertools.chain(self._chunks, [None]):
+            text += chunk.text if chunk else b""
+            if chunk and self.source.is_steady and len(text) < _SAMPLE:
                 continue
-            found = self._read(Piece(text, 1))
+            found = self._parse(TextChunk(text, 1))
             if len(found.lines):
-                return Piece(text, 1)
+                return TextChunk(text, 1)
             if found.error is not None:
                 raise found.error
         if not found.rejects:
             raise DataError(f"{self.name}: found no rows, only blank lines.")
         raise DataError(
-            f"{self.name}: none of its {counted(len(found.rejects), 'row')} can be read. The first: "
+            f"{self.name}: none of its {pluralize(len(found.rejects), 'row')} can be read. The first: "
             f"{found.rejects[0].reason}"
         )
 
@@ -135,9 +143,11 @@ class JsonLinesReader(Reader[TableBlock]):
         if target is False:
             return None
         if target is not None and target is not True:
-            # The first row of a pipe may be one that lacks its label: it will be told of.
+            # The first row of a pipe may be one without its label, which is reported when it is parsed.
             return (
-                self.names[position(target, self.names, self.name, "target")] if self.source.is_steady else str(target)
+                self.names[column_index(target, self.names, self.name, "target")]
+                if self.source.is_steady
+                else str(target)
             )
         found = [name for name in _TARGETS if name in self.names]
         if len(found) != 1:
@@ -147,66 +157,99 @@ class JsonLinesReader(Reader[TableBlock]):
         return found[0]
 
     def _blocks(self) -> Generator[TableBlock, None, None]:
-        pieces = itertools.chain([self._first], self._pieces)
+        chunks = itertools.chain([self._first], self._chunks)
         del self._first
-        for piece in pieces:
-            found = self._read(piece)
+        for chunk in chunks:
+            found = self._parse(chunk)
             yield from self._as_blocks(found)
             if found.error is not None:
                 raise found.error
 
-    def _as_blocks(self, found: _Found) -> Iterator[TableBlock]:
-        columns = dict(found.columns)
-        labels = None
-        if self.target_name is not None:
-            labels = labels_of(columns.pop(self.target_name)) if columns else np.empty(0, object)
-        block = TableBlock(self.name, found.lines, labels, columns, rejects=found.rejects, is_loose=True)
-        if len(block) <= _ROWS:
-            if len(block) or block.rejects:
-                yield block
-            return
-        for at in range(0, len(block), _ROWS):
-            # The rejects go with the first rows.
-            yield replace(block[at : at + _ROWS], rejects=[] if at else block.rejects)
+    def _as_blocks(self, found: _ParsedJson) -> Iterator[TableBlock]:
+        rejects = found.rejects
+        for lines, columns in found.parts:
+            columns = dict(columns)
+            labels, coded_labels = None, None
+            if self.target_name is not None:
+                labels, coded_labels = labels_of(columns.pop(self.target_name))
+            block = TableBlock(self.name, lines, labels, columns, is_loose=True, coded_labels=coded_labels)
+            for at in range(0, len(block), _ROWS):
+                part = block if len(block) <= _ROWS else block[at : at + _ROWS]
+                yield replace(part, rejects=rejects)
+                rejects = []  # they go with the first rows
+        if rejects:
+            labels = None if self.target_name is None else np.empty(0, object)
+            yield TableBlock(self.name, found.lines, labels, {}, rejects=rejects, is_loose=True)
 
-    def _read(self, piece: Piece) -> _Found:
-        """What a piece holds."""
-        is_wide = len(piece.text) > _WIDE * count(piece.text, b"\n")
-        return (None if len(piece.text) < _FEW or is_wide else self._at_once(piece)) or self._one_by_one(piece)
+    def _parse(self, chunk: TextChunk) -> _ParsedJson:
+        """The rows of a chunk."""
+        is_wide = len(chunk.text) > _WIDE * count_byte(chunk.text, b"\n")
+        return (
+            None if len(chunk.text) < _FEW or is_wide else self._parse_with_pyarrow(chunk)
+        ) or self._parse_line_by_line(chunk)
 
-    def _one_by_one(self, piece: Piece) -> _Found:
+    def _parse_line_by_line(self, chunk: TextChunk) -> _ParsedJson:
+        """The rows of a chunk, as Python's json module parses them."""
         rows, lines = [], []
-        found = _Found()
+        found = _ParsedJson()
         known = set(self._keys.kinds)
-        for line, text in enumerate(io.BytesIO(piece.text), start=piece.line):
+        for line, text in enumerate(io.BytesIO(chunk.text), start=chunk.line):
             try:
                 row = self._keys.row(text, f"{self.name}:{line}")
-            except DataError as error:
+            except RowError as error:
                 if self.bad_rows == "stop":
                     found.error = error
                     break
-                found.rejects.append(Reject(line, str(error), text))
+                found.rejects.append(Reject.from_error(line, error, text))
                 continue
             if row is not None:
                 rows.append(row)
                 lines.append(line)
-        for name in dict.fromkeys(name for row in rows for name in row):
-            cells = [row.get(name) for row in rows]
-            if name not in known and name not in self._keys.told:
-                self._tell_text(name, cells)
-            found.columns[name] = _column(cells, self._keys.kinds[name])
+        self._sniff_texts(rows, known)
         found.lines = np.array(lines, np.int64)
+        found.parts = self._make_parts(rows, found.lines)
         return found
 
-    def _tell_text(self, name: str, cells: list[Any]) -> None:
-        there = [cell for cell in cells if isinstance(cell, str)]
-        if name != self._keys.target and is_prose(there[:SAMPLE]):
-            self._keys.kinds[name] = "text"
+    def _sniff_texts(self, rows: list[dict[str, Any]], known: set[str]) -> None:
+        """Make new keys ones of texts, if their values look like prose."""
+        strings: dict[str, list[str]] = defaultdict(list)
+        known = known.union(self._keys.declared, [self._keys.target or ""])
+        for row in rows:
+            for name in row.keys() - known:
+                if isinstance(row[name], str):
+                    strings[name].append(row[name])
+        for name, cells in strings.items():
+            if is_prose(cells[:SAMPLE]):
+                self._keys.kinds[name] = "text"
 
-    def _at_once(self, piece: Piece) -> _Found | None:
-        """What a piece holds, as pyarrow has it; None if there may be anything wrong with it."""
-        lines = _lines_of_objects(piece, self.name)
-        table = None if lines is None else self._table(piece.text)
+    def _make_parts(self, rows: list[dict[str, Any]], lines: np.ndarray) -> Iterator[_Part]:
+        """The lines and columns of rows, in parts that do not have too many cells."""
+        start = 0
+        while start < len(rows):
+            cells: dict[str, tuple[list[int], list[Any]]] = defaultdict(lambda: ([], []))
+            names: set[str] = set()
+            stop = start
+            while stop < len(rows):
+                n_names = len(names) + len(rows[stop].keys() - names)
+                if stop > start and (stop + 1 - start) * n_names > _CELLS:
+                    break
+                names.update(rows[stop])
+                stop += 1
+            for at, row in enumerate(rows[start:stop]):
+                for name, cell in row.items():
+                    indices, values = cells[name]
+                    indices.append(at)
+                    values.append(cell)
+            yield (
+                lines[start:stop],
+                {name: _column(stop - start, *found, self._keys.kinds[name]) for name, found in cells.items()},
+            )
+            start = stop
+
+    def _parse_with_pyarrow(self, chunk: TextChunk) -> _ParsedJson | None:
+        """The rows of a chunk, as pyarrow parses them; None if there may be anything wrong with it."""
+        lines = _lines_of_objects(chunk, self.name)
+        table = None if lines is None else self._table(chunk.text, len(lines))
         if lines is None or table is None or table.num_rows != len(lines):
             return None
         kinds, columns = {}, {}
@@ -217,25 +260,34 @@ class JsonLinesReader(Reader[TableBlock]):
             kinds[name] = kind
             if kind != OBJECT:
                 columns[name] = column_of(array, kind)
-                if not _is_sound(array, columns[name]):
+                if not _are_finite(array, columns[name]):
                     return None
-        if self._keys.target is not None and not _is_whole(columns.get(self._keys.target)):
+        if self._keys.target is not None and not _are_complete(columns.get(self._keys.target)):
             return None
         self._keys.kinds |= kinds
         self._schema = pa.schema(self._fields(table.schema))
-        return _Found(lines, columns)
+        self._all_keys = pa.schema(self._fields(table.schema, is_complete=True))
+        return _ParsedJson(lines, [(lines, columns)])
 
-    def _table(self, text: bytearray) -> pa.Table | None:
-        table = _parsed(text, self._schema)
+    def _table(self, text: bytearray, n_rows: int) -> pa.Table | None:
+        """A chunk as pyarrow parses it; None if it cannot, or if the table might have too many cells."""
+        if 0 < n_rows * _count_columns(self._all_keys) <= _CELLS:
+            # Most chunks have no new key. This fails at the first one, before any memory is allocated for it.
+            table = _parse_text(text, self._all_keys, "error")
+            if table is not None:
+                return table
+        if not _has_few_keys(text, _CELLS // max(1, n_rows) - _count_columns(self._schema)):
+            return None
+        table = _parse_text(text, self._schema, "infer")
         if table is None:
             return None
         schema = pa.schema(self._fields(table.schema))
-        # pyarrow takes strings for times if they look like that; told what to expect, it does not.
+        # pyarrow takes strings for times if they look like that; with a schema, it does not.
         arrays = self._flat(zip(table.schema.names, table.columns, strict=True))
-        return _parsed(text, schema) if any(is_time(array.type) for _, array in arrays) else table
+        return _parse_text(text, schema, "infer") if any(is_time(array.type) for _, array in arrays) else table
 
     def _flat(self, arrays: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """All that is not left out and not null throughout, objects before what is in them."""
+        """The keys that are not left out and not null in every row, objects before what is in them."""
         for name, array in arrays:
             if name in self._keys.dropped or array.null_count == len(array):
                 continue
@@ -244,73 +296,106 @@ class JsonLinesReader(Reader[TableBlock]):
                 names = (f"{name}.{field.name}" for field in array.type)
                 yield from self._flat(zip(names, array.flatten(), strict=True))
 
-    def _fields(self, fields: Iterable[pa.Field], prefix: str = "") -> list[pa.Field]:
-        """What pyarrow is to expect from now on; what is not among this it will find out again."""
+    def _fields(self, fields: Iterable[pa.Field], prefix: str = "", *, is_complete: bool = False) -> list[pa.Field]:
+        """The schema that pyarrow is given from now on; the types of other keys it infers again.
+
+        If it is complete, it also has keys that are left out, null, or hold lists.
+        """
         expected = []
         for one in fields:
             name, kind = prefix + one.name, one.type
             if pa.types.is_struct(kind):
-                kind = pa.struct(self._fields(kind, name + "."))
-            elif pa.types.is_integer(kind) and self._keys.told.get(name) in (None, "number"):
+                kind = pa.struct(self._fields(kind, name + ".", is_complete=is_complete))
+            elif pa.types.is_integer(kind) and self._keys.declared.get(name) in (None, "number"):
                 kind = pa.float64()
             elif is_time(kind):
                 kind = pa.string()
-            if name not in self._keys.dropped and not pa.types.is_null(kind) and not pa.types.is_list(kind):
+            is_known = not (name in self._keys.dropped or pa.types.is_null(kind) or pa.types.is_list(kind))
+            if is_known or is_complete:
                 expected.append(pa.field(one.name, kind))
         return expected
 
     def _kind(self, name: str, array: pa.Array) -> str | None:
-        """What a key holds, if its values are of that kind."""
-        told, known = self._keys.told.get(name), self._keys.kinds.get(name)
+        """What a key holds; None if these values are not of that kind."""
+        declared, known = self._keys.declared.get(name), self._keys.kinds.get(name)
         if pa.types.is_struct(array.type):
-            return OBJECT if told is None and known in (None, OBJECT) else None
+            return OBJECT if declared is None and known in (None, OBJECT) else None
         found = kind_of(array) if known is None else _kind_of_type(array.type)
-        if told == "number":
+        if declared == "number":
             fits = found == "number" or pa.types.is_string(array.type)
-        elif told:
+        elif declared:
             fits = found is not None and not pa.types.is_floating(array.type)  # whose digits are lost
         else:
             fits = known != OBJECT and (known in (None, found) or (known, found) == ("text", "word"))
-        return (known or told or found) if fits else None
+        return (known or declared or found) if fits else None
+
+
+_Part = tuple[np.ndarray, dict[str, AnyColumn]]  # the lines of consecutive rows, and their columns
 
 
 @dataclass
-class _Found:
-    """What a piece holds, as far as the first error, and that error."""
+class _ParsedJson:
+    """The rows of a chunk, as far as the first error, and that error; `parts` can be iterated over once."""
 
     lines: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    columns: dict[str, Column] = field(default_factory=dict)
+    parts: Iterable[_Part] = ()
     rejects: list[Reject] = field(default_factory=list)
-    error: DataError | None = None
+    error: RowError | None = None
 
 
-def _lines_of_objects(piece: Piece, name: str) -> np.ndarray | None:
+def _lines_of_objects(chunk: TextChunk, name: str) -> np.ndarray | None:
     """The numbers of the lines that are not blank; None if one of these is not text from { to }, or too deep.
 
-    pyarrow minds neither objects on several lines nor several objects on one.
+    pyarrow accepts objects on several lines, and several objects on one.
     """
     try:
-        require_text(bytes(piece.text), name)
-    except DataError:
+        decode_line(bytes(chunk.text), name)
+    except RowError:
         return None
-    array = np.frombuffer(piece.text, np.uint8)
+    array = np.frombuffer(chunk.text, np.uint8)
     ends = np.flatnonzero(array == ord("\n"))
     starts = np.append(0, ends[:-1] + 1)
-    if piece.text.endswith(b"}\n") and (array[starts] == ord("{")).all() and (array[ends - 1] == ord("}")).all():
+    if chunk.text.endswith(b"}\n") and (array[starts] == ord("{")).all() and (array[ends - 1] == ord("}")).all():
         is_bracket = (array == ord("{")) | (array == ord("["))
         depths = np.add.reduceat(is_bracket, starts, dtype=np.int32)
-        return np.arange(piece.line, piece.line + len(ends)) if depths.max() < _DEEP else None
-    rows = [row.strip(b" \t\r") for row in piece.text.split(b"\n")]  # blank ones among them, or ends with \r
+        return np.arange(chunk.line, chunk.line + len(ends)) if depths.max() < _DEEP else None
+    rows = [row.strip(b" \t\r") for row in chunk.text.split(b"\n")]  # some are blank, or end with \r
     if not all(
         row[:1] == b"{" and row[-1:] == b"}" and row.count(b"{") + row.count(b"[") < _DEEP for row in rows if row
     ):
         return None
-    return np.array([line for line, row in enumerate(rows, start=piece.line) if row], np.int64)
+    return np.array([line for line, row in enumerate(rows, start=chunk.line) if row], np.int64)
 
 
-def _parsed(text: bytearray, schema: pa.Schema) -> pa.Table | None:
-    how = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer")
-    # Several threads gain nothing: the learner is busy on the others.
+def _count_columns(fields: Iterable[pa.Field]) -> int:
+    """The number of keys, with those of objects within objects."""
+    return sum(1 + (_count_columns(one.type) if pa.types.is_struct(one.type) else 0) for one in fields)
+
+
+def _has_few_keys(text: bytearray, limit: int) -> bool:
+    """Whether lines of JSON have at most so many different keys, with those of objects within objects."""
+    names: set[str] = set()
+    for line in io.BytesIO(text):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            return False
+        names.update(row if line.count(b"{") == 1 else _nested_keys(row))
+        if len(names) > limit:
+            return False
+    return True
+
+
+def _nested_keys(value: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for key, cell in value.items():
+        yield prefix + key
+        if isinstance(cell, dict):
+            yield from _nested_keys(cell, f"{prefix}{key}.")
+
+
+def _parse_text(text: bytearray, schema: pa.Schema, new_keys: str) -> pa.Table | None:
+    how = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=new_keys)
+    # Several threads gain nothing: the learner uses the other cores.
     whole = arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1)
     try:
         return arrow_json.read_json(pa.BufferReader(bytes(text)), read_options=whole, parse_options=how)
@@ -324,26 +409,37 @@ def _kind_of_type(kind: pa.DataType) -> str | None:
     return "word" if pa.types.is_string(kind) or pa.types.is_boolean(kind) else None
 
 
-def _is_sound(array: pa.Array, column: Column) -> bool:
-    """Whether numbers are finite; NaN, which pyarrow takes for a number and JSON does not, is not."""
+def _are_finite(array: pa.Array, column: AnyColumn) -> bool:
+    """Whether numbers are finite; NaN, which pyarrow accepts as a number and JSON does not, is not."""
     if not isinstance(column, np.ndarray):
         return True
-    is_plain = pa.types.is_string(array.type) or np.isnan(column).sum() == array.null_count
-    return bool(is_plain) and not len(too_large(array, column))
+    has_no_nan = pa.types.is_string(array.type) or np.isnan(column).sum() == array.null_count
+    return bool(has_no_nan) and not len(find_too_large(array, column))
 
 
-def _is_whole(labels: Column | None) -> bool:
+def _are_complete(labels: AnyColumn | None) -> bool:
     if labels is None:
         return False
-    lacks = np.isnan(labels) if isinstance(labels, np.ndarray) else _codes(labels) < 0
-    return not lacks.any()
+    is_missing = np.isnan(labels) if isinstance(labels, np.ndarray) else _codes(labels) < 0
+    return not is_missing.any()
 
 
-def _codes(column: Words | Texts) -> np.ndarray:
-    return column.codes if isinstance(column, Words) else column.spans[:, 0]
+def _codes(column: CategoricalColumn | TextColumn) -> np.ndarray:
+    return column.codes if isinstance(column, CategoricalColumn) else column.spans[:, 0]
 
 
-def _column(cells: list[Any], kind: str) -> Column:
+def _column(n: int, indices: list[int], cells: list[Any], kind: str) -> AnyColumn:
+    """A column of n rows, of which those with the given indices are not missing."""
     if kind == "number":
-        return np.array([np.nan if cell is None else cell for cell in cells])
-    return Texts.of(cells) if kind == "text" else Words.of(cells)
+        numbers = np.full(n, np.nan)
+        numbers[indices] = cells
+        return numbers
+    if kind == "text":
+        texts = TextColumn.from_cells(cells)
+        spans = np.full((n, 2), -1, np.int32)
+        spans[indices] = texts.spans
+        return TextColumn(texts.memory, spans)
+    words = CategoricalColumn.from_cells(cells)
+    codes = np.full(n, -1, np.int32)
+    codes[indices] = words.codes
+    return CategoricalColumn(codes, words.values)

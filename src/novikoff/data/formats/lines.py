@@ -1,4 +1,4 @@
-"""Lines: pieces of a source that end where a line ends; what readers of text share."""
+"""Lines: chunks of a source that end where a line ends, and what the readers of text share."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from novikoff._compiled.loops.decimals import count_bytes, powers_of_five
+from novikoff.data.formats.rejects import RejectCode, RowError
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 
 __all__ = [
     "LONGEST_LINE",
-    "Piece",
-    "count",
+    "TextChunk",
+    "count_byte",
     "count_lines",
-    "is_text",
-    "line_at",
-    "pieces_of",
-    "powers",
-    "require_text",
-    "whole_ends",
-    "with_line_feeds",
+    "decode_line",
+    "is_utf8",
+    "line_from",
+    "power_table",
+    "read_text_chunks",
+    "read_whole_line_ends",
+    "replace_lone_returns",
 ]
 
 LONGEST_LINE = 1 << 26  # bytes
@@ -33,21 +34,22 @@ _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)?")
 
 
 @functools.cache
-def powers() -> np.ndarray:
-    """The table that kernels read numbers with, made once, in milliseconds."""
+def power_table() -> np.ndarray:
+    """The powers of five that the compiled loops read numbers with, computed once, in milliseconds."""
     return powers_of_five()
 
 
 @dataclass(frozen=True)
-class Piece:
-    """Whole lines: their text, in memory that kernels take for writable, and the number of the first, from 1."""
+class TextChunk:
+    """Whole lines of a source: their text, writable as the compiled loops expect it, and the number of the first line,
+    from 1."""
 
     text: bytearray
     line: int
 
 
-def pieces_of(source: Source, *, keep_returns: bool = False) -> Iterator[Piece]:
-    """Cut a source where lines end, as soon as a line has ended; only the last line of all may lack its end.
+def read_text_chunks(source: Source, *, keep_returns: bool = False) -> Iterator[TextChunk]:
+    """Read a source in chunks of whole lines, each as soon as a line has ended; only the last line may lack its end.
 
     Lines end with a line feed, a carriage return, or both (Unix, old Mac, Windows), also within one source. A carriage
     return alone becomes a line feed, so that readers know two ends of lines and not three; unless `keep_returns`, for
@@ -55,31 +57,31 @@ def pieces_of(source: Source, *, keep_returns: bool = False) -> Iterator[Piece]:
 
     Examples
     --------
-    >>> from novikoff.data.formats.lines import pieces_of
+    >>> from novikoff.data.formats.lines import read_text_chunks
     >>> from novikoff.data.formats.sources import Source
     >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
-    >>> for piece in pieces_of(Source("letters", lambda n: next(chunks))):
-    ...     print(piece.line, bytes(piece.text))
+    >>> for chunk in read_text_chunks(Source("letters", lambda n: next(chunks))):
+    ...     print(chunk.line, bytes(chunk.text))
     1 b'ab\\nc\\n'
     3 b'de'
     """
     pending, line = bytearray(), 1
     is_first = True
-    for chunk in whole_ends(source):
+    for content in read_whole_line_ends(source):
         if not keep_returns:
-            chunk = with_line_feeds(chunk)
-        end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            content = replace_lone_returns(content)
+        end = max(content.rfind(b"\n"), content.rfind(b"\r")) + 1
         if end:
-            text, pending = bytearray().join((pending, memoryview(chunk)[:end])), bytearray(chunk[end:])
+            text, pending = bytearray().join((pending, memoryview(content)[:end])), bytearray(content[end:])
             if is_first:
                 text = text.removeprefix(_BOM)
             is_first = False
             if text:
-                yield Piece(text, line)
+                yield TextChunk(text, line)
             line += count_lines(text)
-            del text  # or one piece more would live
+            del text  # or one chunk more would stay in memory
             continue
-        pending += chunk
+        pending += content
         if len(pending) > LONGEST_LINE:
             raise DataError(
                 f"{source.name}:{line}: this line is longer than {LONGEST_LINE >> 20} MB. If it is a "
@@ -88,14 +90,14 @@ def pieces_of(source: Source, *, keep_returns: bool = False) -> Iterator[Piece]:
     if is_first:
         pending = pending.removeprefix(_BOM)
     if pending:
-        yield Piece(pending, line)
+        yield TextChunk(pending, line)
     elif line == 1:
         raise DataError(f"{source.name}: the file is empty.")
 
 
-def whole_ends(source: Source) -> Iterator[bytes]:
-    """The chunks of a source, cut anew so that a carriage return at the end of one is in the next, where it can be seen
-    whether a line feed follows; a last one ends the source."""
+def read_whole_line_ends(source: Source) -> Iterator[bytes]:
+    """The chunks of a source, none of which ends between a carriage return and a line feed: a carriage return at the
+    end of one is moved to the next, where it can be seen whether a line feed follows."""
     held = b""
     while chunk := source.read():
         chunk = held + chunk
@@ -106,49 +108,51 @@ def whole_ends(source: Source) -> Iterator[bytes]:
         yield held
 
 
-def with_line_feeds(text: bytes) -> bytes:
-    """The same text with a line feed for every carriage return that has none behind it."""
+def replace_lone_returns(text: bytes) -> bytes:
+    """Put a line feed for every carriage return that no line feed follows."""
     if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
         return text
     return b"\r\n".join(part.replace(b"\r", b"\n") for part in text.split(b"\r\n"))
 
 
-def count_lines(text: bytearray, at: int = 0) -> int:
-    """How many lines of text[at:] have an end."""
-    returns = count(text, b"\r", at) - text.count(b"\r\n", at) if text.find(b"\r", at) >= 0 else 0
-    return count(text, b"\n", at) + returns
+def count_lines(text: bytearray, start: int = 0) -> int:
+    """The number of lines of text[start:] that have an end."""
+    returns = count_byte(text, b"\r", start) - text.count(b"\r\n", start) if text.find(b"\r", start) >= 0 else 0
+    return count_byte(text, b"\n", start) + returns
 
 
-def count(text: bytearray, byte: bytes, at: int = 0) -> int:
-    """text.count(byte, at), ten times as fast, and other threads may run meanwhile."""
-    return int(count_bytes(np.frombuffer(text, np.uint8)[at:], ord(byte)))
+def count_byte(text: bytearray, byte: bytes, start: int = 0) -> int:
+    """text.count(byte, start), ten times as fast, and without holding the GIL."""
+    return int(count_bytes(np.frombuffer(text, np.uint8)[start:], ord(byte)))
 
 
-def line_at(text: bytearray, at: int) -> bytes:
-    """The line that begins at a place, with its end."""
-    found = _LINE.match(text, at)
+def line_from(text: bytearray, start: int) -> bytes:
+    """The line that begins at an offset, with its end."""
+    found = _LINE.match(text, start)
     assert found is not None
     return found[0]
 
 
-def is_text(text: bytearray) -> bool:
-    """Whether all of it is UTF-8."""
+def is_utf8(text: bytearray) -> bool:
+    """Whether all of a text is UTF-8."""
     try:
         return text.isascii() or bool(text.decode())
     except UnicodeDecodeError:
         return False
 
 
-def require_text(text: bytes, place: str) -> str:
-    """A line as a string, or an error that names the byte that is not text."""
+def decode_line(text: bytes, location: str) -> str:
+    """A line as a string, or an error that names the byte that is not UTF-8; `location` is file:line."""
     if b"\0" in text:
-        raise DataError(
-            f"{place}:{text.index(0) + 1}: not a text file, it contains zero bytes. Export it as text in UTF-8."
+        raise RowError(
+            f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. Export it as text in UTF-8.",
+            RejectCode.ENCODING,
         )
     try:
         return text.decode()
     except UnicodeDecodeError as error:
-        raise DataError(
-            f"{place}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
-            "Latin-1, convert it: iconv -f latin1 -t utf-8."
+        raise RowError(
+            f"{location}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
+            "Latin-1, convert it: iconv -f latin1 -t utf-8.",
+            RejectCode.ENCODING,
         ) from error

@@ -1,4 +1,7 @@
-"""Formats whose rows are lines: a kernel reads the lines that are as they should be, Python looks at the others."""
+"""LineReader: what the readers of formats with a row per line share.
+
+A compiled loop reads the lines that are well-formed and leaves the others to Python.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,34 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from novikoff._compiled.loops.decimals import ASK
-from novikoff.data.formats.block import Block, Reject
-from novikoff.data.formats.lines import Piece, line_at, pieces_of
-from novikoff.data.formats.read_ahead import in_parallel
+from novikoff._compiled.loops.decimals import NEEDS_PYTHON
+from novikoff.data.formats.block import Block
+from novikoff.data.formats.lines import TextChunk, line_from, read_text_chunks
+from novikoff.data.formats.read_ahead import map_in_threads
 from novikoff.data.formats.reader import Reader
+from novikoff.data.formats.rejects import Reject, RowError
 from novikoff.errors import DataError
 
-__all__ = ["LineReader", "Room"]
+__all__ = ["LineBlockBuilder", "LineReader"]
 
 B = TypeVar("B", bound=Block)
 C = TypeVar("C", bound=Block, covariant=True)
 
 
-class Room(Protocol, Generic[C]):
-    """The arrays of a block in the making."""
+class LineBlockBuilder(Protocol, Generic[C]):
+    """The arrays of a block that is being read."""
 
     def fill(self, text: np.ndarray, at: int, line: int, row: int) -> tuple[int, int, int, int]:
-        """Let the kernel read lines from a place on, into rows from `row` on; (row, at, line, why) as it ended."""
+        """Let the compiled loop read lines from an offset on, into rows from `row` on; return (row, at, line, status)
+        as it ended."""
         ...
 
-    def put(self, row: int, line: int, at: int, asked: bytes, place: str) -> bool:
-        """Write the row of a line that the kernel has left to Python; whether it has one."""
+    def add_line(self, row: int, line: int, at: int, text: bytes, location: str) -> bool:
+        """Write the row of a line that is left to Python, which begins at offset `at`; return whether it has one."""
         ...
 
-    def block(self, name: str, n: int, rejects: list[Reject]) -> C:
-        """What came of it: n rows."""
+    def build(self, name: str, n: int, rejects: list[Reject]) -> C:
+        """The block of the first n rows."""
         ...
 
 
@@ -42,58 +47,60 @@ class LineReader(Reader[B]):
     """Blocks of rows, the next ones parsed in threads while the caller works on this one."""
 
     _is_divisible = True
-    _only = "blank lines"  # what a file without rows has
+    _without_rows = "blank lines"  # what a file without rows has
 
     @abstractmethod
-    def _room(self, piece: Piece, at: int) -> Room[B]:
-        """Enough for what a piece holds from a place on, if it is not more rows than a block has."""
+    def _new_builder(self, chunk: TextChunk, at: int) -> LineBlockBuilder[B]:
+        """A builder with enough memory for the rows of a chunk from an offset on, or for as many as a block has."""
 
-    def _checked(self, block: B, piece: Piece) -> tuple[B, DataError | None]:
-        """A block without what is wrong in it though its lines could be read, and the first error, if it counts."""
+    def _check_block(self, block: B, chunk: TextChunk) -> tuple[B, RowError | None]:
+        """Check rows that could be read; return the block without those that are wrong, and the first error, if errors
+        stop the reader."""
         return block, None
 
-    def _in_turn(self, block: B) -> B:
-        """A block, when its turn has come."""
+    def _finish_in_order(self, block: B) -> B:
+        """What is left to do with a block that depends on the blocks before it."""
         return block
 
     def _blocks(self) -> Generator[B, None, None]:
         n_rows = 0
-        with closing(in_parallel(self._parsed, pieces_of(self.source), self._workers)) as parsed:
+        with closing(map_in_threads(self._parse, read_text_chunks(self.source), self._workers)) as parsed:
             for blocks, error in parsed:
                 for block in blocks:
                     n_rows += len(block) + len(block.rejects)
-                    yield self._in_turn(block)
+                    yield self._finish_in_order(block)
                 if error is not None:
                     raise error
         if not n_rows:
-            raise DataError(f"{self.name}: found no rows, only {self._only}.")
+            raise DataError(f"{self.name}: found no rows, only {self._without_rows}.")
 
-    def _parsed(self, piece: Piece) -> tuple[list[B], DataError | None]:
-        """The blocks of a piece, as far as the first error, and that error."""
-        blocks, error, at, line = [], None, 0, piece.line
-        while at < len(piece.text) and error is None:
-            block, at, line, error = self._block(piece, at, line)
+    def _parse(self, chunk: TextChunk) -> tuple[list[B], RowError | None]:
+        """The blocks of a chunk, as far as the first error, and that error."""
+        blocks, error, at, line = [], None, 0, chunk.line
+        while at < len(chunk.text) and error is None:
+            block, at, line, error = self._block(chunk, at, line)
             if len(block) or block.rejects:
                 blocks.append(block)
         return blocks, error
 
-    def _block(self, piece: Piece, at: int, line: int) -> tuple[B, int, int, DataError | None]:
-        """Rows from a place in a piece on, and the place after them; or the error that is there."""
-        text, room = np.frombuffer(piece.text, np.uint8), self._room(piece, at)
+    def _block(self, chunk: TextChunk, at: int, line: int) -> tuple[B, int, int, RowError | None]:
+        """The block of the rows from an offset on, the offset and the number of the line after it, and the error that
+        ended it."""
+        text, builder = np.frombuffer(chunk.text, np.uint8), self._new_builder(chunk, at)
         rejects: list[Reject] = []
         error, row = None, 0
         while True:
-            row, at, line, why = room.fill(text, at, line, row)
-            if why != ASK:
+            row, at, line, status = builder.fill(text, at, line, row)
+            if status != NEEDS_PYTHON:
                 break
-            asked = line_at(piece.text, at)
+            one = line_from(chunk.text, at)
             try:
-                row += room.put(row, line, at, asked, f"{self.name}:{line}")
-            except DataError as wrong:
+                row += builder.add_line(row, line, at, one, f"{self.name}:{line}")
+            except RowError as found:
                 if self.bad_rows == "stop":
-                    error = wrong
+                    error = found
                     break
-                rejects.append(Reject(line, str(wrong), asked))
-            at, line = at + len(asked), line + 1
-        block, earlier = self._checked(room.block(self.name, row, rejects), piece)
+                rejects.append(Reject.from_error(line, found, one))
+            at, line = at + len(one), line + 1
+        block, earlier = self._check_block(builder.build(self.name, row, rejects), chunk)
         return block, at, line, earlier or error

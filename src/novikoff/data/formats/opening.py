@@ -1,4 +1,4 @@
-"""Opening: the reader that fits a file, by its name and by its first bytes."""
+"""Opening a file with the reader for its format, sniffed from its name and first bytes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 from novikoff.data.formats.delimited import TableReader
 from novikoff.data.formats.reader import Reader
-from novikoff.data.formats.sniffing import looks_like_prose, looks_like_svmlight, looks_like_vw
+from novikoff.data.formats.sniffing import looks_like_labelled_text, looks_like_svmlight, looks_like_vw
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.data.formats.svmlight import SvmlightReader
-from novikoff.data.formats.text import ProseReader
+from novikoff.data.formats.text import LabelledTextReader
 from novikoff.data.formats.vw import VwReader
 from novikoff.errors import DataError
 
@@ -39,7 +39,7 @@ _EXTENSIONS = {
 }
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _FOR_TABLES = ("target", "drop", "header", "types", "delimiter")
-_NOT_TAKEN = {
+_REFUSED_OPTIONS = {
     "svmlight": (_FOR_TABLES, "an svmlight file has its labels first and no names"),
     "vw": (("drop", "header", "types", "delimiter"), "Vowpal Wabbit's text has its labels first and no columns"),
     "text": (("drop", "header", "delimiter"), "lines of label<TAB>text have no other columns"),
@@ -48,7 +48,11 @@ _NOT_TAKEN = {
     "jsonl": (("header", "delimiter"), "lines of JSON name what they hold"),
 }
 
-_PLAIN: dict[str, Callable[..., Reader[Any]]] = {"svmlight": SvmlightReader, "vw": VwReader, "text": ProseReader}
+_LINE_READERS: dict[str, Callable[..., Reader[Any]]] = {
+    "svmlight": SvmlightReader,
+    "vw": VwReader,
+    "text": LabelledTextReader,
+}
 
 
 def open_stream(
@@ -65,10 +69,10 @@ def open_stream(
     ----------
     path : str or path or Source
     format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl"}, optional
-        By default told by the extension, also before .gz, .bz2, .xz or .zst; or by the first lines, which stay to be
-        read.
+        By default sniffed from the extension, also before .gz, .bz2, .xz or .zst; or from the first lines, which are
+        read again later.
     otherwise : str
-        The format if neither the extension nor the first lines tell.
+        The format if neither the extension nor the first lines show it.
     hints : dict, optional
         Options for those formats that take them.
     **options
@@ -92,24 +96,28 @@ def open_stream(
         raise DataError(f"format must be one of {', '.join(map(repr, FORMATS))}; found {format!r}.")
     source = path if isinstance(path, Source) else open_source(path)
     try:
-        format = format or _by_name(source) or _by_content(source) or otherwise
-        _require_taken(source.name, format, options)
-        options = {name: value for name, value in (hints or {}).items() if _is_taken(format, name, value)} | options
-        return _reader(path, source, format, options)
+        format = format or _format_from_name(source) or _format_from_content(source) or otherwise
+        _check_options(source.name, format, options)
+        options = {
+            name: value for name, value in (hints or {}).items() if _is_option_allowed(format, name, value)
+        } | options
+        return _open_reader(path, source, format, options)
     except BaseException:
         source.close()
         raise
 
 
-def _reader(path: str | os.PathLike[str] | Source, source: Source, format: str, options: dict[str, Any]) -> Reader[Any]:
-    if format in _PLAIN:
-        return _PLAIN[format](source, **options)
+def _open_reader(
+    path: str | os.PathLike[str] | Source, source: Source, format: str, options: dict[str, Any]
+) -> Reader[Any]:
+    if format in _LINE_READERS:
+        return _LINE_READERS[format](source, **options)
     if format in ("parquet", "arrow"):
         from novikoff.data.formats.arrow import ArrowReader
         from novikoff.data.formats.parquet import ParquetReader
 
         if not isinstance(path, Source) and source.size is not None:
-            source.close()  # a file: these want to open it in their own way
+            source.close()  # a file, which these readers open in their own way
         else:
             path = source
         return ParquetReader(path, **options) if format == "parquet" else ArrowReader(path, **options)
@@ -120,15 +128,15 @@ def _reader(path: str | os.PathLike[str] | Source, source: Source, format: str, 
     return TableReader(source, **({"delimiter": "\t"} if format == "tsv" else {}) | options)
 
 
-def _by_name(source: Source) -> str | None:
+def _format_from_name(source: Source) -> str | None:
     extension = re.sub(r"\.(gz|bz2|xz|zst)$", "", source.name.lower()).rpartition(".")[2]
-    if extension == "tsv" and looks_like_prose(_first_lines(source)):
+    if extension == "tsv" and looks_like_labelled_text(_first_lines(source)):
         return "text"
     return _EXTENSIONS.get(extension)
 
 
-def _by_content(source: Source) -> str | None:
-    # Binary streams may be long without a line feed: of a pipe, no more is read than it takes.
+def _format_from_content(source: Source) -> str | None:
+    # Binary streams may be long without a line feed: of a pipe, no more is read than is needed.
     for start in (source.peek, source.peek_line):
         for magic, format in _MAGIC.items():
             if start().startswith(magic):
@@ -136,12 +144,12 @@ def _by_content(source: Source) -> str | None:
     text = _first_lines(source)
     if re.match(r'\s*\{\s*["}]', text):
         return "jsonl"
-    looks = {"svmlight": looks_like_svmlight, "vw": looks_like_vw, "text": looks_like_prose}
-    return next((format for format, look in looks.items() if look(text)), None)
+    tests = {"svmlight": looks_like_svmlight, "vw": looks_like_vw, "text": looks_like_labelled_text}
+    return next((format for format, test in tests.items() if test(text)), None)
 
 
 def _first_lines(source: Source) -> str:
-    """Some lines, of a pipe those that have come; whole ones, if there is one that is not blank."""
+    """Some lines, of a pipe those that have come; without the last, which may be cut, if one before it is not blank."""
     lines = source.peek_line().removeprefix(b"\xef\xbb\xbf")[:100_000].splitlines(keepends=True)
     if (
         len(lines) > 1
@@ -152,18 +160,17 @@ def _first_lines(source: Source) -> str:
     return b"".join(lines).decode(errors="replace")
 
 
-def _is_taken(format: str, option: str, value: Any) -> bool:
-    """Whether an option makes sense for a format, or has not been set; that labels do not matter can be said of any."""
-    return (
-        option not in _NOT_TAKEN.get(format, ((), ""))[0] or value in (None, ()) or (option, value) == ("target", False)
-    )
+def _is_option_allowed(format: str, option: str, value: Any) -> bool:
+    """Whether an option makes sense for a format, or has not been set; target=False makes sense for all."""
+    refused, _ = _REFUSED_OPTIONS.get(format, ((), ""))
+    return option not in refused or value in (None, ()) or (option, value) == ("target", False)
 
 
-def _require_taken(name: str, format: str, options: dict[str, Any]) -> None:
-    """No options that make no sense for a format; they are taken out if they have not been set."""
-    not_taken, why = _NOT_TAKEN.get(format, ((), ""))
-    given = [option for option in not_taken if not _is_taken(format, option, options.get(option, ()))]
-    for option in not_taken:
+def _check_options(name: str, format: str, options: dict[str, Any]) -> None:
+    """Raise an error if options are set that make no sense for a format; remove them if they are not set."""
+    refused, why = _REFUSED_OPTIONS.get(format, ((), ""))
+    given = [option for option in refused if not _is_option_allowed(format, option, options.get(option, ()))]
+    for option in refused:
         if option != "target" or options.get(option) is not False:
             options.pop(option, None)
     if given:

@@ -1,4 +1,4 @@
-"""Parquet files, block by block."""
+"""ParquetReader: reads Parquet files block by block."""
 
 from __future__ import annotations
 
@@ -9,44 +9,50 @@ from typing import Any
 import pyarrow as pa
 
 from novikoff.data.formats.columnar import ColumnarReader, rows_for
-from novikoff.data.formats.seeking import Seekable, is_file
+from novikoff.data.formats.seeking import SeekableSource, is_file
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.errors import DataError
-from novikoff.formatting.phrases import counted
+from novikoff.formatting.phrases import pluralize
 
 __all__ = ["ParquetReader"]
 
-_BUFFER = 1 << 16  # bytes of each column that are read at once
+_BUFFER = 1 << 16  # bytes of each column to read at a time
 
 
 class ParquetReader(ColumnarReader):
-    """Blocks of rows from a Parquet file, the next ones read in threads while the caller works on this one.
+    """Iterator over the blocks of a Parquet file. The next blocks are read in threads while the caller uses this one.
 
-    Whole numbers, floats and decimals are numbers, each the double nearest to it; strings are words, or texts if they
-    look like that in the first block; true and false are words. Nulls are missing, and so is NaN. Days and times must
-    be left out or told to be numbers, which are seconds, since 1970 if they have a date. Lists, records and bytes must
-    be left out. What is left out is not read.
+    How values are read depends on the type of their column:
 
-    A number that is infinite or 1e150 and more, and a missing label, are errors.
+    - Integers, floats and decimals are numbers, converted to the nearest double.
+    - Strings are words, or texts if they look like texts in the first block.
+    - Booleans are the words "true" and "false".
+    - Nulls and NaN are missing values.
+    - Dates and times must be dropped, or declared as numbers in `types`. They are then seconds, since 1970 if they have
+      a date.
+    - Lists, structs and binary columns must be dropped.
+
+    Dropped columns are not read. A row is bad if its label is missing, or if one of its numbers is infinite or has an
+    absolute value of 1e150 or more.
 
     Parameters
     ----------
     source : path
-        A file: Parquet is read from its end, so a pipe will not do.
+        A file. Parquet is read from its end, so pipes are not supported.
     target : str or int or False, optional
-        Name or number, from 1, of the column with the labels; by default the last. False if there is none.
+        Name or 1-based number of the label column; by default the last column. False if there is none.
     drop : sequence of str or int
-        Columns to leave out.
+        Columns to drop.
     types : dict of str to {"number", "word", "text"}, optional
-        What columns hold, where their type misleads.
+        Kinds of columns that are not to be inferred from their types.
     bad_rows : {"stop", "skip"}
-        What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
-        the block's `rejects`, with the row as JSON.
+        What to do with a bad row. "stop": raise an error after yielding the preceding rows. "skip": add the row, as
+        JSON, to the block's `rejects`.
 
     Attributes
     ----------
     names, kinds : tuple of str
-        Of all columns of the file, in its order.
+        Names and kinds of all columns, in file order.
     target_name : str or None
 
     Examples
@@ -65,25 +71,25 @@ class ParquetReader(ColumnarReader):
     """
 
     _format = "Parquet"
-    source: Seekable
+    source: SeekableSource
 
     def __init__(self, source: Source | str | os.PathLike[str], **options: Any) -> None:
         if isinstance(source, Source) or not is_file(source):
             raise DataError(
-                f"{getattr(source, 'name', source)}: Parquet is read from its end and needs a file, not a "
-                "pipe. Save it to one, and name that."
+                f"{getattr(source, 'name', source)}: Parquet is read from its end, so pipes are not supported. "
+                "Save the data to a file and pass its path."
             )
-        super().__init__(Seekable(source), **options)
+        super().__init__(SeekableSource(source), **options)
 
     def _open(self) -> pa.Schema:
         from pyarrow import parquet
 
         self._require_plain()
-        # A row group may be as large as the file: its columns are read as they are needed, not all of them ahead.
+        # A row group may be as large as the file, so its columns are read piece by piece, not all in advance.
         self._file = parquet.ParquetFile(
             self.source.path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
         )
-        self.source.holds.enter_context(self._file)
+        self.source.closing.enter_context(self._file)
         return self._file.schema_arrow
 
     def _require_plain(self) -> None:
@@ -95,18 +101,18 @@ class ParquetReader(ColumnarReader):
             raise DataError(f"{self.name}: is an encrypted Parquet file. Decrypt it first.")
         if start == b"PAR1" and not self.source.start.startswith(start):
             raise DataError(
-                f"{self.name}: is a Parquet file that has been packed as a whole. Unpack it first: Parquet "
-                "packs its columns itself."
+                f"{self.name}: the Parquet file is itself compressed. Decompress it first; Parquet already compresses "
+                "its columns."
             )
 
     def _batches_of(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         n_rows, size = 0, self.source.size or 0
         for batch in self._file.iter_batches(rows_for(len(names)), columns=names, use_threads=True):
             n_rows += batch.num_rows
-            self.source.taken = size * n_rows // max(self._file.metadata.num_rows, 1)
+            self.source.bytes_read = size * n_rows // max(self._file.metadata.num_rows, 1)
             yield batch if batch.schema.names == names else batch.select(names)
         if n_rows != self._file.metadata.num_rows:
             raise DataError(
-                f"{self.name}: is damaged: it promises {counted(self._file.metadata.num_rows, 'row')} and has "
-                f"{n_rows:,}. Fetch or write it again."
+                f"{self.name}: is damaged: metadata declares {pluralize(self._file.metadata.num_rows, 'row')}, but "
+                f"{n_rows:,} were read. Download or write it again."
             )

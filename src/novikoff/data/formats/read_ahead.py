@@ -1,15 +1,19 @@
-"""Threads that work ahead of whoever goes through the results."""
+"""Threads that compute results ahead of the caller that iterates over them.
+
+All that the caller's thread does with the others is one C call each: `put` and `get` of a SimpleQueue. Ctrl-C raises
+KeyboardInterrupt between two bytecodes, also within the methods of threading.Semaphore, Event and Future, which are
+written in Python; there it can leave their lock held, and then every thread that needs it waits for ever.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-__all__ = ["in_parallel", "read_ahead"]
+__all__ = ["map_in_threads", "read_ahead"]
 
 _WAITING = 2  # results, the caller's among them, while all workers work
 
@@ -17,67 +21,104 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-def in_parallel(
-    work: Callable[[S], T], items: Iterator[S], workers: int, waiting: int = _WAITING
+def map_in_threads(
+    function: Callable[[S], T], items: Iterator[S], workers: int, waiting: int = _WAITING
 ) -> Generator[T, None, None]:
-    """work(item) for every item, in order, several at a time in threads; for work that lets other threads run.
+    """function(item) for every item, in order, several at a time in threads; for functions that release the GIL.
 
-    Besides what the workers have in hand, `waiting` results may be there, the caller's among them.
-    An exception of `items` reaches the caller after all that came before it. Without workers nothing is asked for
-    before it is needed.
+    Besides those that the workers compute, at most `waiting` results exist, the caller's among them. An exception of
+    `items` reaches the caller after all results before it. Without workers, each item is fetched and each result
+    computed when the caller asks for it.
     """
     if not workers:
-        yield from map(work, items)
+        yield from map(function, items)
         return
-    crew = _Crew(work, items, threading.Semaphore(workers + waiting))
-    threads = [threading.Thread(target=crew.labour, name="novikoff-worker", daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
+    pool = _WorkerPool(function, items)
+    threads: list[threading.Thread] = []
     try:
-        while (result := crew.results.get()) is not None:
-            yield result.result()
-            del result
-            crew.room.release()
+        for _ in range(workers + waiting):
+            pool.permits.put(None)
+        for _ in range(workers):  # an interrupt may come after some of them
+            threads.append(_start_thread(pool.run_worker, "novikoff-worker"))  # noqa: PERF401
+        while (result := pool.results.get()) is not None:
+            outcome = result.get()
+            if isinstance(outcome, _Failure):
+                raise outcome.take_error()
+            yield outcome
+            del result, outcome
+            pool.permits.put(None)
     finally:
-        crew.is_over = True
-        crew.room.release(workers)
-        if threading.current_thread() not in threads:  # where a worker collects garbage, nobody can wait for it
+        pool.is_over = True
+        pool.permits.put(None)  # for a worker that waits; it passes the permit on to the others
+        # If the garbage collector has closed this generator in one of the workers, that cannot join itself.
+        if threading.current_thread() not in threads:
             for thread in threads:
                 thread.join()
 
 
+def _start_thread(target: Callable[[], None], name: str) -> threading.Thread:
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        # An interrupt while `start` waits for the thread makes its condition variable release a lock that it has not.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        raise
+    return thread
+
+
 @dataclass(eq=False)
-class _Crew(Generic[S, T]):
+class _Failure:
+    """An exception in place of a result."""
+
+    error: BaseException
+
+    def take_error(self) -> BaseException:
+        """Return the exception once: its traceback refers to the caller, and the caller to this object."""
+        error = self.error
+        del self.error
+        return error
+
+
+@dataclass(eq=False)
+class _WorkerPool(Generic[S, T]):
     """Workers that fetch the next item one after the other, and work on their items at the same time."""
 
-    work: Callable[[S], T]
+    function: Callable[[S], T]
     items: Iterator[S]
-    room: threading.Semaphore
     is_over: bool = False
-    results: SimpleQueue[Future[T] | None] = field(default_factory=SimpleQueue)  # in the order of the items
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    permits: SimpleQueue[None] = field(default_factory=SimpleQueue)  # one for each result that may yet be made
+    # A queue for each result, in the order of the items; then None.
+    results: SimpleQueue[SimpleQueue[T | _Failure] | None] = field(default_factory=SimpleQueue)
+    fetching: threading.Lock = field(default_factory=threading.Lock)  # only of workers: they are never interrupted
 
-    def labour(self) -> None:
-        while self.room.acquire() and (taken := self._taken()):
-            item, result = taken
+    def run_worker(self) -> None:
+        while True:
+            self.permits.get()
+            fetched = self._fetch()
+            if fetched is None:
+                self.permits.put(None)
+                return
+            item, result = fetched
             try:
-                result.set_result(self.work(item))
+                result.put(self.function(item))
             except BaseException as error:
-                result.set_exception(error)
-            del taken, item, result  # while this thread waits, nobody is to wait for their memory
+                result.put(_Failure(error))
+            del fetched, item, result  # their memory is to be free while this thread waits
 
-    def _taken(self) -> tuple[S, Future[T]] | None:
-        """The next item, and where its result goes; None if there is none."""
-        with self.turn:
+    def _fetch(self) -> tuple[S, SimpleQueue[T | _Failure]] | None:
+        """The next item, and the queue for its result; None if there is none."""
+        with self.fetching:
             if self.is_over:
                 return None
-            result: Future[T] = Future()
+            result: SimpleQueue[T | _Failure] = SimpleQueue()
             try:
                 item = next(self.items)
             except BaseException as error:
                 self.is_over = True
                 if not isinstance(error, StopIteration):
-                    result.set_exception(error)
+                    result.put(_Failure(error))
                     self.results.put(result)
                 self.results.put(None)
                 return None
@@ -85,44 +126,52 @@ class _Crew(Generic[S, T]):
             return item, result
 
 
-@dataclass(frozen=True)
-class _End:
-    error: BaseException | None
-
-
 def read_ahead(items: Generator[T, None, None], depth: int = 1) -> Generator[T, None, None]:
-    """The same items, each made in a thread while the caller is busy with those before it.
+    """Iterate over items, each computed in a thread while the caller works on those before it.
 
-    At most `depth` items wait. The thread starts with the first item asked for and ends with the last, or when this
-    generator is closed or forgotten; then `items` is closed too. An exception of `items` reaches the caller.
+    At most `depth` items wait. The thread starts with the first item that the caller asks for and ends with the last,
+    or when this generator is closed or garbage; then `items` is closed too. An exception of `items` reaches the caller.
     """
-    ready: SimpleQueue[T | _End] = SimpleQueue()
-    room = threading.Semaphore(depth)
-    stop = threading.Event()
-    threading.Thread(target=_fill, args=(items, ready, room, stop), name="novikoff-reader", daemon=True).start()
+    prefetch = _Prefetch(items)
     try:
-        while not isinstance(item := ready.get(), _End):
-            room.release()
+        for _ in range(depth):
+            prefetch.permits.put(None)
+        _start_thread(prefetch.run, "novikoff-reader")
+        while (item := prefetch.ready.get()) is not _END:
+            if isinstance(item, _Failure):
+                raise item.take_error()
+            prefetch.permits.put(None)
             yield item
             del item
-        if item.error is not None:
-            raise item.error
     finally:
-        stop.set()
-        room.release()
+        prefetch.is_over = True
+        prefetch.permits.put(None)
 
 
-def _fill(
-    items: Generator[T, None, None], ready: SimpleQueue[T | _End], room: threading.Semaphore, stop: threading.Event
-) -> None:
-    error = None
-    try:
-        while room.acquire() and not stop.is_set():
-            ready.put(next(items))
-    except StopIteration:
-        pass
-    except BaseException as found:
-        error = found
-    finally:
-        items.close()
-        ready.put(_End(error))
+_END: Any = object()  # after the last item
+
+
+@dataclass(eq=False)
+class _Prefetch(Generic[T]):
+    """A thread that fetches items, each as soon as there is a permit for it."""
+
+    items: Generator[T, None, None]
+    is_over: bool = False
+    permits: SimpleQueue[None] = field(default_factory=SimpleQueue)
+    ready: SimpleQueue[T | _Failure] = field(default_factory=SimpleQueue)
+
+    def run(self) -> None:
+        last = _END
+        try:
+            while True:
+                self.permits.get()
+                if self.is_over:
+                    break
+                self.ready.put(next(self.items))
+        except StopIteration:
+            pass
+        except BaseException as error:
+            last = _Failure(error)
+        finally:
+            self.items.close()
+            self.ready.put(last)

@@ -1,4 +1,4 @@
-"""Files that are not read from front to back, and sources in the way that pyarrow reads files."""
+"""Files with random access, and sources as the file objects that pyarrow reads."""
 
 from __future__ import annotations
 
@@ -8,52 +8,53 @@ from contextlib import ExitStack
 
 from novikoff.data.formats.sources import Source, open_source
 
-__all__ = ["Mapped", "Seekable", "Unread", "is_file"]
+__all__ = ["FileFromSource", "MappedFile", "SeekableSource", "is_file"]
 
 
-class Seekable(Source):
-    """A file that is not read from front to back.
+class SeekableSource(Source):
+    """A file with random access, whose bytes its reader fetches by itself.
 
     Attributes
     ----------
     path : str
     start : bytes
-        The first eight, as they are.
-    holds : ExitStack
-        What is to be closed with it.
-    taken : int
-        Set by whoever reads it.
+        The first eight bytes, not decompressed.
+    closing : ExitStack
+        What is closed with it.
+    bytes_read : int
+        Set by its reader.
     """
 
-    taken = 0
+    bytes_read = 0
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         with open_source(path) as file:
             super().__init__(file.name, lambda n: b"", close=self._release, size=file.size)
         self.path = os.fspath(path)
-        self.holds = ExitStack()
+        self.closing = ExitStack()
         with open(path, "rb") as raw:
             self.start = raw.read(8)
 
     def _release(self) -> None:
-        self.holds.close()
+        self.closing.close()
 
 
-class Mapped(mmap.mmap):
-    """A file in memory, read from disk where it is looked at."""
+class MappedFile(mmap.mmap):
+    """A memory-mapped file, read from disk where it is accessed."""
 
-    def __new__(cls, path: str) -> Mapped:
+    def __new__(cls, path: str) -> MappedFile:
         with open(path, "rb") as file:
             return super().__new__(cls, file.fileno(), 0, access=mmap.ACCESS_READ)
 
-    def forget(self) -> None:
-        """Let go of what has been read, or in time the whole file would count as our memory; it can be read again."""
+    def release_pages(self) -> None:
+        """Release the pages that have been read, or the whole file would count as our memory in the end; they are read
+        from disk again where needed."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self.madvise(mmap.MADV_DONTNEED)
 
 
-class Unread:
-    """A source as pyarrow wants it: as many bytes as are asked for, fewer only at the end."""
+class FileFromSource:
+    """A source as the file object that pyarrow expects: `read` returns as many bytes as requested, fewer at the end."""
 
     closed = False
 
@@ -71,9 +72,9 @@ class Unread:
             chunk = self._kept or memoryview(self._source.read())
             if not chunk:
                 break
-            taken, self._kept = (chunk, chunk[:0]) if n < 0 else (chunk[: n - size], chunk[n - size :])
-            parts.append(taken)
-            size += len(taken)
+            part, self._kept = (chunk, chunk[:0]) if n < 0 else (chunk[: n - size], chunk[n - size :])
+            parts.append(part)
+            size += len(part)
         return b"".join(parts)
 
     def readable(self) -> bool:
@@ -84,5 +85,5 @@ class Unread:
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a file, or might have been one: then opening it says what is wrong."""
+    """Whether a path is a file, or should be one: for a folder, or if nothing is there, opening it raises the error."""
     return os.fspath(path) != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))

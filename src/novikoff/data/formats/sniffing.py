@@ -1,4 +1,7 @@
-"""What text is made of: numbers, missing cells, headers, delimiters. All readers share these guesses, and agree."""
+"""Sniffing: what text is made of, such as numbers, missing cells, headers and delimiters.
+
+All readers share these guesses, and so agree.
+"""
 
 from __future__ import annotations
 
@@ -13,38 +16,38 @@ __all__ = [
     "MOSTLY",
     "NUMBER",
     "begins_with_header",
-    "delimiter_of",
     "is_number",
     "is_prose",
-    "lines_of",
-    "looks_like_prose",
+    "looks_like_labelled_text",
     "looks_like_svmlight",
     "looks_like_vw",
+    "sniff_delimiter",
+    "split_lines",
 ]
 
 MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
-MOSTLY = 0.9  # of a column's cells are numbers: the others are mistakes, not words
+MOSTLY = 0.9  # of a column's cells are numbers: then the others are mistakes, not categories
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
 _LABEL = rf"{NUMBER.pattern}\s+(1(\.0*)?\s+)?('\S*\s*|[^\s|]+)?"
 _VW_LINE = re.compile(rf"\s*({_LABEL})?\|", re.IGNORECASE | re.ASCII)
 _VW_ENTRY = re.compile(r"\|[^\s|\d]|\|[^|]*[^\s|]:[-+.\d]")  # a namespace, or a value
-_SAMPLE = 1000  # lines that settle whether there is a header
-_WORDS = 4  # in a cell, from here on it is text
+_SAMPLE = 1000  # lines that decide whether there is a header
+_PROSE_WORDS = 4  # words in a cell, on average, from which on a column is text
 
 
-def lines_of(text: str) -> list[str]:
-    """The lines of a text without their ends, which are those of `streams.lines`; `str.splitlines` knows others too.
+def split_lines(text: str) -> list[str]:
+    """The lines of a text without their ends, which are those of `formats.lines`; `str.splitlines` knows others too.
 
-    >>> from novikoff.data.formats.sniffing import lines_of
-    >>> lines_of("a\\x85b\\r\\nc\\rd")
+    >>> from novikoff.data.formats.sniffing import split_lines
+    >>> split_lines("a\\x85b\\r\\nc\\rd")
     ['a\\x85b', 'c', 'd']
     """
     return re.split("\r\n|\r|\n", text)
 
 
-def delimiter_of(sample: list[str], quote: str) -> str:
-    """The character that cuts most lines into the same number of cells, more than one."""
+def sniff_delimiter(sample: list[str], quote: str) -> str:
+    """The character that splits most lines into the same number of cells, more than one."""
 
     def quality(delimiter: str) -> tuple[int, int]:
         lines = (" ".join(line.split()) for line in sample) if delimiter == " " else sample
@@ -68,45 +71,45 @@ def begins_with_header(rows: list[list[str]]) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """What people write for a number; not everything that Python takes for one, such as 1_000."""
+    """Whether a cell is written as people write numbers; Python takes others too, such as 1_000."""
     return NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
 
 
 def is_prose(cells: Sequence[str]) -> bool:
-    """Whether the cells of a column that are there are texts rather than names of categories: four words or more on
-    average, and most of them said once.
+    """Whether the cells of a column that are not missing are texts rather than names of categories: four words or more
+    on average, and most of them different.
 
     >>> from novikoff.data.formats.sniffing import is_prose
     >>> is_prose(["call me when you can", "see you at the lake"]), is_prose(["New York City", "Rio de Janeiro"])
     (True, False)
     """
     words = sum(len(cell.split()) for cell in cells)
-    return bool(cells) and words >= _WORDS * len(cells) and len(set(cells)) > len(cells) / 2
+    return bool(cells) and words >= _PROSE_WORDS * len(cells) and len(set(cells)) > len(cells) / 2
 
 
 def looks_like_svmlight(text: str) -> bool:
     """Whether the first lines are label index:value ..."""
-    lines = [line.partition("#")[0].split() for line in lines_of(text[:100_000])[:10]]
-    lines = [words for words in lines if words]
-    tails = [word for words in lines for word in words[1:]]
+    lines = [line.partition("#")[0].split() for line in split_lines(text[:100_000])[:10]]
+    lines = [tokens for tokens in lines if tokens]
+    tails = [token for tokens in lines for token in tokens[1:]]
     return (
         bool(tails)
-        and all(":" not in words[0] for words in lines)
-        and all(re.fullmatch(r"(qid|\d+):[^\s:]+", word) for word in tails[: -1 if len(text) > 100_000 else None])
+        and all(":" not in tokens[0] for tokens in lines)
+        and all(re.fullmatch(r"(qid|\d+):[^\s:]+", token) for token in tails[: -1 if len(text) > 100_000 else None])
     )
 
 
 def looks_like_vw(text: str) -> bool:
-    """Whether the first lines are label |space name:value ..., and no table whose cells are parted by bars."""
-    lines = [line for line in lines_of(text[:100_000])[:10] if line.strip()]
+    """Whether the first lines are label |namespace name:value ..., and no table whose cells are separated by bars."""
+    lines = [line for line in split_lines(text[:100_000])[:10] if line.strip()]
     if not lines or not all(_VW_LINE.match(line) for line in lines):
         return False
     return any(_VW_ENTRY.search(line) for line in lines) or all(line.count("|") == 1 for line in lines)
 
 
-def looks_like_prose(text: str) -> bool:
+def looks_like_labelled_text(text: str) -> bool:
     """Whether the first lines are label<TAB>text, without a header."""
-    rows = [line.split("\t") for line in lines_of(text[:100_000])[:100] if line.strip(" \t")]
+    rows = [line.split("\t") for line in split_lines(text[:100_000])[:100] if line.strip(" \t")]
     if not rows or any(len(row) != 2 or not row[0].strip(" ") for row in rows):
         return False
     return is_prose([text for _, text in rows]) and not begins_with_header(rows)

@@ -1,8 +1,8 @@
-"""Sources: the bytes of a file or of standard input, unpacked on the way, a chunk at a time.
+"""Sources: the bytes of a file or of standard input, decompressed, a chunk at a time.
 
-What is packed is told by its first bytes, whatever the name: gzip, bzip2 and xz by Python's own modules, zstandard by
-pyarrow. Several packed files joined into one are read as one. A pipe's bytes are passed on as they come: nothing here
-waits for a chunk to be full.
+Compression is recognised by the first bytes, whatever the name: gzip, bzip2 and xz are decompressed by Python's own
+modules, zstandard by pyarrow. Several compressed files joined into one are read as one. A pipe's bytes are passed on as
+they come: nothing here waits for a chunk to be full.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["CHUNK", "STANDARD_INPUT", "Source", "open_source"]
 
 CHUNK = 1 << 21  # bytes: large beside the cost of a call, small beside memory
 STANDARD_INPUT = "standard input"
-_PACKED_CHUNK = 1 << 18
+_COMPRESSED_CHUNK = 1 << 18
 
 Read = Callable[[int], bytes]
 
@@ -36,10 +36,11 @@ class Source:
     name : str
         For messages.
     is_steady : bool
-        Whether reading never waits for somebody to write, as with files and unlike pipes and terminals.
+        Whether reading never waits for another program or a person to write: True for files, False for pipes and
+        terminals.
     size : int or None
-        Bytes of the file as it is, packed or not; None if nobody knows, as with pipes.
-    taken : int
+        Bytes of the file as it is, compressed or not; None if it is not known, as with pipes.
+    bytes_read : int
         How many of them have been read so far.
     """
 
@@ -56,17 +57,19 @@ class Source:
         self.name = name
         self.is_steady = is_steady
         self.size = size
-        self._counted = _Counted(read)  # apart: in a circle with its own generator a Source would outlive its last use
+        self._counting = _CountingRead(
+            read
+        )  # an object of its own: in a reference cycle with its generator, a Source would outlive its last use
         self._close = close
-        self._chunks = _unpacked(name, self._counted.read, chunk)
+        self._chunks = _read_decompressed(name, self._counting.read, chunk)
         self._kept: list[bytes] = []
 
     @property
-    def taken(self) -> int:
-        return self._counted.bytes
+    def bytes_read(self) -> int:
+        return self._counting.bytes
 
     def read(self) -> bytes:
-        """The next bytes, as many as are there; none at the end."""
+        """The next bytes, as many as are available; none at the end."""
         return self._kept.pop(0) if self._kept else self._next()
 
     def peek(self) -> bytes:
@@ -111,7 +114,7 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
     ----------
     path : str or path
     chunk : int
-        Most bytes to hand out at once.
+        The most bytes that `read` returns.
 
     Examples
     --------
@@ -143,7 +146,8 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
 
 
 def _standard_input(chunk: int) -> Source:
-    """Past Python's buffer, where a thread that waits for input would hold a lock when the interpreter ends."""
+    """Standard input without Python's buffer, where a thread that waits for input would hold a lock at the exit of the
+    interpreter."""
     try:
         handle = sys.stdin.fileno()
     except (OSError, ValueError):  # a stand-in, as in tests
@@ -153,8 +157,8 @@ def _standard_input(chunk: int) -> Source:
     return Source(STANDARD_INPUT, lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
 
 
-class _Counted:
-    """Reads, and knows how much it has read."""
+class _CountingRead:
+    """A function that reads, and the number of bytes that it has read."""
 
     def __init__(self, read: Read) -> None:
         self._read, self.bytes = read, 0
@@ -165,8 +169,8 @@ class _Counted:
         return found
 
 
-class _Gzip:
-    """zlib's decompressor with the interface of bz2's and lzma's."""
+class _GzipDecompressor:
+    """zlib's decompressor with the interface of those of bz2 and lzma."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
@@ -188,58 +192,58 @@ class _Gzip:
 
 
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
-_PACKERS: dict[bytes, Callable[[], Any]] = {
-    b"\x1f\x8b\x08": _Gzip,
+_DECOMPRESSORS: dict[bytes, Callable[[], Any]] = {
+    b"\x1f\x8b\x08": _GzipDecompressor,
     **{b"BZh%d1AY&SY" % level: bz2.BZ2Decompressor for level in range(1, 10)},
-    **{b"BZh%d\x17\x72\x45" % level: bz2.BZ2Decompressor for level in range(1, 10)},  # of no bytes
+    **{b"BZh%d\x17\x72\x45" % level: bz2.BZ2Decompressor for level in range(1, 10)},  # of an empty file
     b"\xfd7zXZ\x00": lzma.LZMADecompressor,
 }
 
 
-def _unpacked(name: str, read: Read, chunk: int) -> Generator[bytes, None, None]:
+def _read_decompressed(name: str, read: Read, chunk: int) -> Generator[bytes, None, None]:
     """Chunks of at most `chunk` bytes, none of them empty."""
     first = b""
-    # No more than it takes to tell: a pipe may have nothing else to say for now.
-    while any(magic.startswith(first) and magic != first for magic in [*_PACKERS, _ZSTANDARD]):
+    # No more is read than is needed to recognise the compression: more may take a while to come through a pipe.
+    while any(magic.startswith(first) and magic != first for magic in [*_DECOMPRESSORS, _ZSTANDARD]):
         more = read(chunk)
         first += more
         if not more:
             break
     if first.startswith(_ZSTANDARD):
-        yield from _zstandard(name, first, read, chunk)
+        yield from _read_zstandard(name, first, read, chunk)
         return
-    for magic, make in _PACKERS.items():
+    for magic, make in _DECOMPRESSORS.items():
         if first.startswith(magic):
-            yield from _members(name, make, first, read, chunk)
+            yield from _read_members(name, make, first, read, chunk)
             return
     while first:
         yield first[:chunk]
         first = first[chunk:] or read(chunk)
 
 
-def _members(name: str, make: Callable[[], Any], packed: bytes, read: Read, chunk: int) -> Iterator[bytes]:
-    """The content of one packed file after the other."""
-    while packed:
-        unpacker = make()
-        while not unpacker.eof:
-            if not packed and unpacker.needs_input:
-                packed = read(_PACKED_CHUNK)
-                if not packed:
+def _read_members(name: str, make: Callable[[], Any], compressed: bytes, read: Read, chunk: int) -> Iterator[bytes]:
+    """The content of compressed files that are joined into one, in turn."""
+    while compressed:
+        decompressor = make()
+        while not decompressor.eof:
+            if not compressed and decompressor.needs_input:
+                compressed = read(_COMPRESSED_CHUNK)
+                if not compressed:
                     raise DataError(f"{name}: the compressed file is cut short. Fetch or pack it again.")
             try:
-                content = unpacker.decompress(packed, chunk)
+                content = decompressor.decompress(compressed, chunk)
             except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError) as error:
                 raise DataError(f"{name}: the compressed file is damaged ({error}). Fetch or pack it again.") from error
-            packed = b""
+            compressed = b""
             if content:
                 yield content
-        packed = unpacker.unused_data.lstrip(b"\0")  # padding, as of tapes
-        while not packed and (more := read(_PACKED_CHUNK)):
-            packed = more.lstrip(b"\0")
+        compressed = decompressor.unused_data.lstrip(b"\0")  # padding, as of tapes
+        while not compressed and (more := read(_COMPRESSED_CHUNK)):
+            compressed = more.lstrip(b"\0")
 
 
-class _Rest:
-    """A file of what has been read and what has not, as pyarrow wants it."""
+class _ResumedFile:
+    """A file object, as pyarrow expects it, of the bytes that have been read already and those that follow."""
 
     closed = False
 
@@ -259,11 +263,11 @@ class _Rest:
         self.closed = True
 
 
-def _zstandard(name: str, first: bytes, read: Read, chunk: int) -> Iterator[bytes]:
+def _read_zstandard(name: str, first: bytes, read: Read, chunk: int) -> Iterator[bytes]:
     import pyarrow  # here: it takes a while to load
 
     try:
-        with pyarrow.CompressedInputStream(pyarrow.PythonFile(_Rest(first, read), mode="r"), "zstd") as stream:
+        with pyarrow.CompressedInputStream(pyarrow.PythonFile(_ResumedFile(first, read), mode="r"), "zstd") as stream:
             while content := stream.read(chunk):
                 yield content
     except (OSError, ValueError) as error:

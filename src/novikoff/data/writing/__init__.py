@@ -1,6 +1,9 @@
-"""Writing: blocks of rows as files, one writer per format, so that what is read can be written in another format."""
+"""Writers of blocks, one per format, and the conversion of files from one format to another.
 
-from novikoff.data.writing.conversion import Converted, convert
+Reading is in `formats`. Model files are not written here but by `novikoff.model_files`.
+"""
+
+from novikoff.data.writing.conversion import ConversionResult, convert
 from novikoff.data.writing.outputs import FORMATS, format_of
 
-__all__ = ["FORMATS", "Converted", "convert", "format_of"]
+__all__ = ["FORMATS", "ConversionResult", "convert", "format_of"]

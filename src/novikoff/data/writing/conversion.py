@@ -1,10 +1,11 @@
-"""Conversion: from any format that is read to any that is written, block by block."""
+"""Conversion of files from one format to another, block by block."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,25 +13,25 @@ from typing import Any, BinaryIO
 from novikoff.data.formats.block import Block
 from novikoff.data.formats.opening import open_stream
 from novikoff.data.writing.columnar import ColumnarWriter
-from novikoff.data.writing.columns import Columns, needs_a_look
 from novikoff.data.writing.delimited import DelimitedWriter, LabelAndTextWriter
 from novikoff.data.writing.jsonlines import JsonLinesWriter
-from novikoff.data.writing.outputs import format_of, opened_output
+from novikoff.data.writing.outputs import format_of, open_output
 from novikoff.data.writing.svmlight import SvmlightWriter
+from novikoff.data.writing.table_header import TableHeader, needs_first_pass
 from novikoff.data.writing.vw import VowpalWriter
-from novikoff.data.writing.writer import TableWriter, Writer, require_free
+from novikoff.data.writing.writer import BlockWriter, TableWriter, require_unused_name
 from novikoff.errors import DataError
-from novikoff.system.atomic_files import write_whole
+from novikoff.system.atomic_files import write_atomic
 
-__all__ = ["Converted", "convert"]
+__all__ = ["ConversionResult", "convert"]
 
 
 @dataclass(frozen=True)
-class Converted:
-    """What came of a conversion: how many rows were written, and what the output itself does not say."""
+class ConversionResult:
+    """The number of rows that a conversion wrote, and the content of further files that it wrote."""
 
     rows: int
-    beside: dict[str, bytes]  # by extension: names and labels
+    side_files: dict[str, bytes]  # by extension: names and labels
 
 
 def convert(
@@ -41,31 +42,31 @@ def convert(
     label: str | None = None,
     note: Callable[[Block], None] | None = None,
     **options: Any,
-) -> Converted:
-    """Write the rows of files to another, in its format.
+) -> ConversionResult:
+    """Write the rows of files to another file, in its format.
 
-    The output is replaced whole, or not at all if anything goes wrong. Memory holds a block of rows, and the names of
-    features where they have to be numbered.
+    The output is replaced at the end, or stays as it is if anything goes wrong. Memory holds a block of rows, and the
+    names of features where they have to be numbered.
 
     Parameters
     ----------
     sources : path or "-", or several
-        Whatever `open_stream` reads; several become one, in this order.
+        Any files that `open_stream` reads; several are concatenated in this order.
     output : path or "-"
-        Packed if it ends in .gz, .bz2, .xz or .zst. Names and labels that its format has no place for go to files
-        beside it, OUTPUT.names and OUTPUT.labels.
+        Compressed if it ends in .gz, .bz2, .xz or .zst. Names and labels that its format cannot hold are written to
+        OUTPUT.names and OUTPUT.labels.
     to : {"csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw", "text"}, optional
-        By default told by the extension.
+        By default that of the extension.
     label : str, optional
-        Name of the labels in the output; by default the one they have, else "label".
+        Name of the labels in the output; by default their name in the sources, else "label".
     note : function of a block, optional
-        Called with every block once it is written: for progress, or for the rows that could not be read.
+        Called with every block once it is written, to show progress or to collect the rejects.
     **options
-        How to read: those of `open_stream`.
+        Options of `open_stream`.
 
     Returns
     -------
-    Converted
+    ConversionResult
 
     Examples
     --------
@@ -86,13 +87,12 @@ def convert(
     """
     paths = [os.fspath(path) for path in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
     format, rows = format_of(output, to), 0
-    reading = _Reading(paths, options)
-    with opened_output(output) as file:
-        blocks = reading.blocks()
+    inputs = _InputFiles(paths, options)
+    with open_output(output) as file, closing(inputs.blocks()) as blocks:
         first = next(blocks, None)
         if first is None:
             raise DataError("There are no files to convert.")
-        writer = _writer(format, file, label or reading.label or "label", first, reading)
+        writer = _open_writer(format, file, label or inputs.label or "label", first, inputs)
         try:
             for block in itertools.chain([first], blocks):
                 writer.write(block)
@@ -103,22 +103,22 @@ def convert(
         except BaseException:
             writer.abandon()
             raise
-        beside = writer.beside()
+        side_files = writer.side_files()
         if os.fspath(output) != "-":
-            # Before the output is in place, which is then never without them.
-            for extension, content in beside.items():
-                write_whole(Path(f"{os.fspath(output)}.{extension}"), content)
-    return Converted(rows, beside)
+            # They are written before the output replaces its old version, so that it is never there without them.
+            for extension, content in side_files.items():
+                write_atomic(Path(f"{os.fspath(output)}.{extension}"), content)
+    return ConversionResult(rows, side_files)
 
 
-class _Reading:
-    """The files to convert, to be gone through once or twice."""
+class _InputFiles:
+    """The files to convert, which may be read twice."""
 
     def __init__(self, paths: list[str], options: dict[str, Any]) -> None:
         self.paths, self.options = paths, options
-        self.label: str | None = None  # as the files call it
+        self.label: str | None = None  # the name of the labels in the files
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Generator[Block, None, None]:
         for path in self.paths:
             with open_stream(path, **self.options) as reader:
                 self.label = self.label or getattr(reader, "target_name", None)
@@ -128,36 +128,37 @@ class _Reading:
     def is_repeatable(self) -> bool:
         return all(os.path.isfile(path) for path in self.paths)
 
-    def columns(self, first: Block) -> Columns:
-        """All that a header must name."""
-        if not needs_a_look(first):
-            return Columns.of(first)
+    def header(self, first: Block) -> TableHeader:
+        """Return the header of a table of all rows, given the first block."""
+        if not needs_first_pass(first):
+            return TableHeader.from_block(first)
         if not self.is_repeatable:
             raise DataError(
                 f"{first.source}: how many columns there are shows only at the end, and a pipe cannot be "
                 "read twice. Save it to a file first, or write jsonl or vw."
             )
-        return Columns.seen_in(self.blocks())
+        with closing(self.blocks()) as blocks:
+            return TableHeader.from_blocks(blocks)
 
 
-def _writer(format: str, file: BinaryIO, label: str, first: Block, reading: _Reading) -> Writer:
-    if format in _ANY:
-        return _ANY[format](file, label)
-    columns = reading.columns(first)
+def _open_writer(format: str, file: BinaryIO, label: str, first: Block, inputs: _InputFiles) -> BlockWriter:
+    if format in _WRITERS:
+        return _WRITERS[format](file, label)
+    header = inputs.header(first)
     if first.labels is not None:
-        require_free(label, columns.kinds, columns.source)
-    return _TABLES[format](file, label, columns)
+        require_unused_name(label, header.kinds, header.source)
+    return _TABLE_WRITERS[format](file, label, header)
 
 
-_ANY: dict[str, Callable[[BinaryIO, str], Writer]] = {
+_WRITERS: dict[str, Callable[[BinaryIO, str], BlockWriter]] = {
     "jsonl": JsonLinesWriter,
     "svmlight": SvmlightWriter,
     "text": LabelAndTextWriter,
     "vw": VowpalWriter,
 }
-_TABLES: dict[str, Callable[[BinaryIO, str, Columns], TableWriter]] = {
-    "csv": lambda file, label, columns: DelimitedWriter(file, label, columns, ","),
-    "tsv": lambda file, label, columns: DelimitedWriter(file, label, columns, "\t"),
-    "parquet": lambda file, label, columns: ColumnarWriter(file, label, columns, is_parquet=True),
-    "arrow": lambda file, label, columns: ColumnarWriter(file, label, columns, is_parquet=False),
+_TABLE_WRITERS: dict[str, Callable[[BinaryIO, str, TableHeader], TableWriter]] = {
+    "csv": lambda file, label, header: DelimitedWriter(file, label, header, ","),
+    "tsv": lambda file, label, header: DelimitedWriter(file, label, header, "\t"),
+    "parquet": lambda file, label, header: ColumnarWriter(file, label, header, is_parquet=True),
+    "arrow": lambda file, label, header: ColumnarWriter(file, label, header, is_parquet=False),
 }

@@ -1,4 +1,4 @@
-"""Delimited text: CSV, TSV, and plain label<TAB>text."""
+"""Writers of delimited text: CSV, TSV, and plain label<TAB>text."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from novikoff.data.formats.block import Block, Column, TableBlock
-from novikoff.data.writing.columns import Columns, kind_of
-from novikoff.data.writing.feature_numbers import label_texts, one_line
-from novikoff.data.writing.shortest_decimals import number_texts
-from novikoff.data.writing.writer import TableWriter, Writer
+from novikoff.data.formats.block import AnyColumn, Block, TableBlock
+from novikoff.data.writing.feature_numbers import format_labels, to_one_line
+from novikoff.data.writing.shortest_decimals import format_numbers
+from novikoff.data.writing.table_header import TableHeader, kind_of
+from novikoff.data.writing.writer import BlockWriter, TableWriter
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import quoted_list
 
 __all__ = ["DelimitedWriter", "LabelAndTextWriter"]
 
-_MISLEADING = frozenset("';|\t")  # in a header, to a reader that finds out quotes and delimiters
+_MISLEADING = frozenset("';|\t")  # in a header, to a reader that sniffs quotes and delimiters
 
 
 class DelimitedWriter(TableWriter):
-    """A header, then a line for each row, the label last; missing cells are empty, quotes where they are needed."""
+    """Writes a header, then a line for each row, the label last; missing cells are empty, quotes where needed."""
 
-    def __init__(self, file: BinaryIO, label: str, columns: Columns, delimiter: str) -> None:
-        super().__init__(file, label, columns)
+    def __init__(self, file: BinaryIO, label: str, header: TableHeader, delimiter: str) -> None:
+        super().__init__(file, label, header)
         self.delimiter = delimiter
         self._width = 0
 
     def write(self, block: Block) -> None:
-        for part, columns in self.columns.parts(block):
+        for part, columns in self.header.parts(block):
             cells = [_cells(column, part.stop - part.start) for column in columns]
             if block.labels is not None:
-                cells.append(label_texts(block.labels[part]))
+                cells.append(format_labels(block.labels[part]))
             self._require_width(len(cells), block)
-            self._put(zip(*cells, strict=True))
+            self._write_lines(zip(*cells, strict=True))
 
-    def _put(self, rows: Iterable[Sequence[str]], quoting: Any = csv.QUOTE_MINIMAL) -> None:
+    def _write_lines(self, rows: Iterable[Sequence[str]], quoting: Any = csv.QUOTE_MINIMAL) -> None:
         text = io.StringIO(newline="")
         csv.writer(text, delimiter=self.delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
         self.file.write(text.getvalue().encode())
 
     def _require_width(self, width: int, block: Block) -> None:
-        """The header, before the first row; after it, rows that fit it."""
+        """Write the header before the first row; refuse rows that do not fit it after that."""
         if not self._width:
-            names = [*self.columns.kinds, *([] if block.labels is None else [self.label])]
+            names = [*self.header.kinds, *([] if block.labels is None else [self.label])]
             quoting = csv.QUOTE_MINIMAL if _MISLEADING.isdisjoint("".join(names)) else csv.QUOTE_ALL
-            self._put([names], quoting)
+            self._write_lines([names], quoting)
             self._width = width
         elif width != self._width:
             raise DataError(
@@ -56,25 +56,25 @@ class DelimitedWriter(TableWriter):
             )
 
 
-def _cells(column: Column | None, n: int) -> list[str]:
+def _cells(column: AnyColumn | None, n: int) -> list[str]:
     if column is None:
         return [""] * n
     if isinstance(column, np.ndarray):
-        return number_texts(column)
+        return format_numbers(column)
     return ["" if cell is None else cell for cell in column.tolist()]
 
 
-class LabelAndTextWriter(Writer):
-    """Lines of a label, a tab and a text, without a header."""
+class LabelAndTextWriter(BlockWriter):
+    """Writes lines of a label, a tab and a text, without a header."""
 
     def write(self, block: Block) -> None:
-        texts = self._texts(block)
+        texts = self._text_column(block)
         assert block.labels is not None
-        pairs = zip(label_texts(block.labels), texts.tolist(), strict=True)
-        self.file.write("".join(f"{one_line(label)}\t{one_line(text or '')}\n" for label, text in pairs).encode())
+        pairs = zip(format_labels(block.labels), texts.tolist(), strict=True)
+        self.file.write("".join(f"{to_one_line(label)}\t{to_one_line(text or '')}\n" for label, text in pairs).encode())
 
-    def _texts(self, block: Block) -> Column:
-        """The one column that is there besides the labels."""
+    def _text_column(self, block: Block) -> AnyColumn:
+        """Return the only column besides the labels."""
         columns = block.columns if isinstance(block, TableBlock) else {}
         if block.labels is None or len(columns) != 1 or kind_of(*columns.values()) == "number":
             found = f"its columns are {quoted_list(list(columns))}" if columns else "it has no column of text"

@@ -1,4 +1,4 @@
-"""Naming: numbers for names, where a format knows only numbers; and the files beside the output that tell which."""
+"""Numbers for feature names and labels, for formats that have only numbers."""
 
 from __future__ import annotations
 
@@ -8,80 +8,80 @@ from typing import Any
 import numpy as np
 
 from novikoff.data.formats.block import Block
-from novikoff.data.writing.shortest_decimals import number_texts
+from novikoff.data.writing.shortest_decimals import format_numbers
 from novikoff.errors import DataError
 
-__all__ = ["LabelCodes", "Numbering", "label_texts", "one_line"]
+__all__ = ["FeatureNumbers", "LabelCodes", "format_labels", "to_one_line"]
 
 _BLANKS = str.maketrans("\t\r\n", "   ")
 
 
-def one_line(text: str) -> str:
-    """A name or a text with blanks for what would end a cell or a line."""
+def to_one_line(text: str) -> str:
+    """Return a string with blanks for characters that would end a cell or a line."""
     return text.translate(_BLANKS)
 
 
-class Numbering:
-    """Names of features, numbered from 1 in the order in which they come."""
+class FeatureNumbers:
+    """Numbers of feature names, from 1, in the order in which they come."""
 
     def __init__(self) -> None:
-        self.places: dict[str, int] = {}
+        self.number_of: dict[str, int] = {}
 
     def number(self, name: str) -> int:
-        """That of a name, which may be new."""
-        return self.places.setdefault(name, len(self.places) + 1)
+        """Return the number of a name, which may be new."""
+        return self.number_of.setdefault(name, len(self.number_of) + 1)
 
-    def listing(self) -> bytes:
-        """A line for each: number, tab, name."""
-        return _listing((number, name) for name, number in self.places.items())
+    def to_lines(self) -> bytes:
+        """Return a line for each name: number, tab, name."""
+        return _number_lines((number, name) for name, number in self.number_of.items())
 
 
 class LabelCodes:
-    """Labels as numbers: those that are numbers as they are, words as 0, 1, 2, ... in the order in which they come.
+    """Labels as numbers: numbers stay, strings become 0, 1, 2, ... in the order in which they come.
 
     >>> import numpy as np
     >>> from novikoff.data.writing.feature_numbers import LabelCodes
     >>> codes = LabelCodes()
-    >>> codes.texts(np.array(["stay", "go", "stay"], object)), codes.listing()
+    >>> codes.encode(np.array(["stay", "go", "stay"], object)), codes.to_lines()
     (['0', '1', '0'], b'0\\tstay\\n1\\tgo\\n')
     """
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
-        self._are_words: bool | None = None
+        self._are_strings: bool | None = None
 
-    def of_block(self, block: Block) -> list[str] | None:
-        """The labels of a block, empty where one is missing; None if it has none."""
+    def encode_block(self, block: Block) -> list[str] | None:
+        """Return the labels of a block as text, empty where one is missing; None if it has none."""
         if block.labels is None or not len(block):
             return None
-        are_words = block.labels.dtype == object
-        if self._are_words not in (None, are_words):
+        are_strings = block.labels.dtype == object
+        if self._are_strings not in (None, are_strings):
             raise DataError(
-                f"{block.source}: its labels are {_what(are_words)}, those before it "
-                f"{_what(not are_words)}; as numbers they would be mixed up. Convert the files one by "
+                f"{block.source}: its labels are {_kind_name(are_strings)}, those before it "
+                f"{_kind_name(not are_strings)}; as numbers they would be mixed up. Convert the files one by "
                 "one."
             )
-        self._are_words = are_words
-        return self.texts(block.labels)
+        self._are_strings = are_strings
+        return self.encode(block.labels)
 
-    def texts(self, labels: np.ndarray) -> list[str]:
+    def encode(self, labels: np.ndarray) -> list[str]:
         if labels.dtype != object:
-            return number_texts(labels)
+            return format_numbers(labels)
         return [str(self.codes.setdefault(label, len(self.codes))) for label in labels.tolist()]
 
-    def listing(self) -> bytes:
-        """A line for each word: number, tab, word."""
-        return _listing((code, label) for label, code in self.codes.items())
+    def to_lines(self) -> bytes:
+        """Return a line for each label that is a string: number, tab, label."""
+        return _number_lines((code, label) for label, code in self.codes.items())
 
 
-def label_texts(labels: np.ndarray) -> list[str]:
-    """Labels as they are, for formats that take any."""
-    return number_texts(labels) if labels.dtype != object else labels.tolist()
+def format_labels(labels: np.ndarray) -> list[str]:
+    """Return labels as text, for formats whose labels may be any text."""
+    return format_numbers(labels) if labels.dtype != object else labels.tolist()
 
 
-def _what(are_words: Any) -> str:
-    return "words" if are_words else "numbers"
+def _kind_name(are_strings: Any) -> str:
+    return "words" if are_strings else "numbers"
 
 
-def _listing(pairs: Iterable[tuple[int, str]]) -> bytes:
-    return "".join(f"{number}\t{one_line(name)}\n" for number, name in pairs).encode()
+def _number_lines(pairs: Iterable[tuple[int, str]]) -> bytes:
+    return "".join(f"{number}\t{to_one_line(name)}\n" for number, name in pairs).encode()

@@ -1,4 +1,4 @@
-"""Outputs: where a writer's bytes go. A file is replaced whole or not at all, packed if its name says so."""
+"""Output files: replaced atomically, and compressed if their names say so."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from novikoff.errors import DataError
-from novikoff.system.atomic_files import naming, opened_whole
+from novikoff.system.atomic_files import name_path_in_errors, open_atomic
 
-__all__ = ["FORMATS", "StaysOpen", "format_of", "opened_output"]
+__all__ = ["FORMATS", "NonClosingFile", "format_of", "open_output"]
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "svmlight", "vw", "text")
 
@@ -35,12 +35,12 @@ _EXTENSIONS = {
     "vw": "vw",
     "txt": "text",
 }
-_PACKING = re.compile(r"\.(gz|bz2|xz|zst)$", re.IGNORECASE)
-_PACKS_ITSELF = ("parquet", "arrow")
+_COMPRESSION = re.compile(r"\.(gz|bz2|xz|zst)$", re.IGNORECASE)
+_COMPRESSED_FORMATS = ("parquet", "arrow")
 
 
 def format_of(output: str | os.PathLike[str], to: str | None = None) -> str:
-    """The format that an output is written in: the one that is asked for, or the one that its extension names.
+    """Return the format of an output: the one given, or the one of its extension.
 
     >>> from novikoff.data.writing import format_of
     >>> format_of("train.svm.gz"), format_of("-", "vw")
@@ -49,33 +49,33 @@ def format_of(output: str | os.PathLike[str], to: str | None = None) -> str:
     name = os.fspath(output)
     if to is not None and to not in FORMATS:
         raise DataError(f"The formats to write are {', '.join(FORMATS)}; found {to!r}.")
-    found = to or _EXTENSIONS.get(_PACKING.sub("", name.lower()).rpartition(".")[2])
+    found = to or _EXTENSIONS.get(_COMPRESSION.sub("", name.lower()).rpartition(".")[2])
     if found is None:
         what = "the standard output has no extension" if name == "-" else f"{name!r} has no extension that tells"
-        raise DataError(f"Which format to write? {what[0].upper()}{what[1:]}: name one of {', '.join(FORMATS)} (--to).")
-    if found in _PACKS_ITSELF and _PACKING.search(name):
-        raise DataError(f"{name}: {found} packs its columns itself. Leave {_PACKING.search(name)[0]} away.")  # type: ignore[index]
+        raise DataError(f"Which format to write? {what[0].upper()}{what[1:]}: name one of {', '.join(FORMATS)} (to).")
+    if found in _COMPRESSED_FORMATS and _COMPRESSION.search(name):
+        raise DataError(f"{name}: {found} compresses its columns itself. Leave {_COMPRESSION.search(name)[0]} away.")  # type: ignore[index]
     return found
 
 
 @contextmanager
-def opened_output(output: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Where to write: a file that is in place, whole, once the block has ended well; or standard output for "-"."""
+def open_output(output: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open an output file, which appears, complete, when the block ends without an error; "-" is standard output."""
     name = os.fspath(output)
     if name == "-":
         yield sys.stdout.buffer
-        with naming("standard output"):
+        with name_path_in_errors("standard output"):
             sys.stdout.buffer.flush()
         return
     if os.path.isdir(name):
         raise DataError(f"{name}: is a folder. Name a file in it.")
-    # A device or a named pipe is written to; only files can be replaced.
-    with opened_whole(Path(name)) as file, _packed(name, file) as packed:
-        yield packed
+    # `open_atomic` replaces files, and writes to devices and named pipes directly.
+    with open_atomic(Path(name)) as file, _compress(name, file) as compressed:
+        yield compressed
 
 
-class StaysOpen:
-    """A file for pyarrow, which would close it at its own end: before it has been synced."""
+class NonClosingFile:
+    """A file for pyarrow that pyarrow cannot close: it would do so before the file has been synced."""
 
     closed = False
 
@@ -85,34 +85,34 @@ class StaysOpen:
         self.tell: Callable[[], int] = file.tell
 
     def writable(self) -> bool:
-        """It is there to be written to."""
+        """Return True, as pyarrow checks."""
         return True
 
     def close(self) -> None:
-        """Leave that to whoever opened it."""
+        """Do nothing: the file is closed where it was opened."""
         self.closed = True
 
     def discard(self) -> None:
-        """Ignore whatever is still written: the file is about to be removed."""
+        """Ignore everything that is written from now on: the file is about to be removed."""
         self.write, self.flush, self.tell = len, lambda: None, lambda: 0
 
 
-def _packed(name: str, file: BinaryIO) -> AbstractContextManager[Any]:
-    packing = _PACKING.search(name)
-    return _PACKERS[packing[1].lower()](file) if packing else contextlib.nullcontext(file)
+def _compress(name: str, file: BinaryIO) -> AbstractContextManager[Any]:
+    extension = _COMPRESSION.search(name)
+    return _COMPRESSORS[extension[1].lower()](file) if extension else contextlib.nullcontext(file)
 
 
 def _zstandard(file: BinaryIO) -> AbstractContextManager[Any]:
     try:
         import pyarrow  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
-        raise DataError("To pack with zstandard takes pyarrow: pip install pyarrow; or write .gz.") from None
-    return pyarrow.CompressedOutputStream(pyarrow.PythonFile(StaysOpen(file), mode="w"), "zstd")
+        raise DataError("Writing zstandard takes pyarrow: pip install pyarrow; or write .gz.") from None
+    return pyarrow.CompressedOutputStream(pyarrow.PythonFile(NonClosingFile(file), mode="w"), "zstd")
 
 
-_PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
-    "gz": lambda file: gzip.GzipFile("", "wb", 6, file, mtime=0),  # the same rows are the same bytes, whatever the day
+_COMPRESSORS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
+    "gz": lambda file: gzip.GzipFile("", "wb", 6, file, mtime=0),  # no time: equal rows give equal bytes
     "bz2": lambda file: bz2.BZ2File(file, "wb"),
-    "xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 (`opened_output` closes it)
+    "xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115 (`open_output` closes it)
     "zst": _zstandard,
 }

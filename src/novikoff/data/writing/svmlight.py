@@ -1,4 +1,4 @@
-"""svmlight: rows `label index:value ...`, the names of what had any in a list beside."""
+"""Writer of svmlight files: rows `label index:value ...`, and names in a file OUTPUT.names."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from novikoff.data.formats.block import Block, NamedBlock, SparseBlock, TableBlock, Texts, Words
-from novikoff.data.writing.feature_numbers import LabelCodes, Numbering
-from novikoff.data.writing.shortest_decimals import number_texts
-from novikoff.data.writing.writer import Writer
+from novikoff.data.feature_names import MISSING_VALUE, category_name, missing_name
+from novikoff.data.formats.block import Block, CategoricalColumn, NamedBlock, SparseBlock, TableBlock, TextColumn
+from novikoff.data.writing.feature_numbers import FeatureNumbers, LabelCodes
+from novikoff.data.writing.shortest_decimals import format_numbers
+from novikoff.data.writing.writer import BlockWriter
 from novikoff.errors import DataError
 
 __all__ = ["SvmlightWriter"]
 
 
-class SvmlightWriter(Writer):
-    """Features that have numbers keep them. Others are numbered from 1: a table's columns of numbers first, then words
-    as column=word and missing numbers as column is missing, in the order in which rows bring them."""
+class SvmlightWriter(BlockWriter):
+    """Writes rows `label index:value ...`. Features that are numbers keep them. Others are numbered from 1: the numeric
+    columns of a table first, then values of categories and missing numbers, in the order in which rows bring them."""
 
     def __init__(self, file: BinaryIO, label: str) -> None:
         super().__init__(file, label)
-        self.names, self.labels = Numbering(), LabelCodes()
+        self.names, self.labels = FeatureNumbers(), LabelCodes()
         self._kind: type | None = None
 
     def write(self, block: Block) -> None:
@@ -32,79 +33,80 @@ class SvmlightWriter(Writer):
                 f"{block.source}: this file is of another kind than those before it. Convert them one by one."
             )
         self._kind = type(block)
-        labels = self.labels.of_block(block) or itertools.repeat("0", len(block))
+        labels = self.labels.encode_block(block) or itertools.repeat("0", len(block))
         rows = self._rows(block)
         pairs = [
-            f" {index}:{value}" for index, value in zip(rows.indices.tolist(), number_texts(rows.data), strict=True)
+            f" {index}:{value}" for index, value in zip(rows.indices.tolist(), format_numbers(rows.data), strict=True)
         ]
         ends = itertools.pairwise(rows.indptr.tolist())
         lines = (f"{label or 0}{''.join(pairs[begin:end])}\n" for label, (begin, end) in zip(labels, ends, strict=True))
         self.file.write("".join(lines).encode())
 
     def _rows(self, block: Block) -> sp.csr_array:
-        """With ascending indices, as others' readers want them."""
+        """Return rows with ascending indices, as other readers of svmlight expect."""
         if isinstance(block, SparseBlock):
             return block.rows.sorted_indices()
-        return (self._of_named(block) if isinstance(block, NamedBlock) else self._of_table(block)).sorted_indices()
+        rows = self._rows_of_names(block) if isinstance(block, NamedBlock) else self._rows_of_table(block)
+        return rows.sorted_indices()
 
-    def _of_named(self, block: NamedBlock) -> sp.csr_array:
+    def _rows_of_names(self, block: NamedBlock) -> sp.csr_array:
         rows = block.dicts()
         indices = [self.names.number(name) for row in rows for name in row]
         values = [value for row in rows for value in row.values()]
         return _csr(values, indices, [len(row) for row in rows])
 
-    def _of_table(self, block: Block) -> sp.csr_array:
+    def _rows_of_table(self, block: Block) -> sp.csr_array:
         assert isinstance(block, TableBlock)
         if not block.is_loose:
             for name, column in block.columns.items():
                 if isinstance(column, np.ndarray):
                     self.names.number(name)
-        features = [found for name, column in block.columns.items() for found in _features(block, name, column)]
+        features = [found for name, column in block.columns.items() for found in _features_of(block, name, column)]
         self._number_in_order_of_rows(features)
         n, k = len(block), len(features)
         indices, values = np.zeros((n, k), np.int64), np.zeros((n, k))
         for j, (names, codes, numbers) in enumerate(features):
-            indices[:, j] = np.array([*(self.names.places.get(name, 0) for name in names), 0], np.int64)[codes]
+            indices[:, j] = np.array([*(self.names.number_of.get(name, 0) for name in names), 0], np.int64)[codes]
             values[:, j] = numbers
         used = (values != 0.0) & (indices > 0)
         return _csr(values[used], indices[used], used.sum(axis=1))
 
     def _number_in_order_of_rows(self, features: list[_Feature]) -> None:
-        """Whatever the blocks: names that are new are numbered by the first row that has them."""
+        """Number new names by the first row that has them, so that the numbers do not depend on the blocks."""
         new = []
         for j, (names, codes, numbers) in enumerate(features):
-            there = np.flatnonzero((codes >= 0) & (numbers != 0.0))
-            for code, at in zip(*np.unique(codes[there], return_index=True), strict=True):
-                if names[code] not in self.names.places:
-                    new.append((int(there[at]), j, names[code]))
+            rows = np.flatnonzero((codes >= 0) & (numbers != 0.0))
+            for code, at in zip(*np.unique(codes[rows], return_index=True), strict=True):
+                if names[code] not in self.names.number_of:
+                    new.append((int(rows[at]), j, names[code]))
         for _, _, name in sorted(new):
             self.names.number(name)
 
-    def beside(self) -> dict[str, bytes]:
-        """The names of indices and the labels of numbers, where there are any."""
-        listings = {"names": self.names.listing(), "labels": self.labels.listing()}
-        return {extension: listing for extension, listing in listings.items() if listing}
+    def side_files(self) -> dict[str, bytes]:
+        """Return the names of indices and the labels of numbers, where there are any."""
+        contents = {"names": self.names.to_lines(), "labels": self.labels.to_lines()}
+        return {extension: lines for extension, lines in contents.items() if lines}
 
 
 _Feature = tuple[list[str], np.ndarray, np.ndarray]  # names; which of them each row has, -1 for none; its value
 
 
-def _features(block: TableBlock, name: str, column: object) -> list[_Feature]:
-    """What becomes of a column. Rows that name what they have lack nothing: what they do not name is 0."""
+def _features_of(block: TableBlock, name: str, column: object) -> list[_Feature]:
+    """Return the features of a column. In loose blocks nothing is missing: what a row does not name is 0."""
     n = len(block)
-    if isinstance(column, Texts):
+    if isinstance(column, TextColumn):
         raise DataError(
-            f"{block.source}: column {name!r} is text, for which svmlight has no place. Write vw or jsonl, "
+            f"{block.source}: column {name!r} is text, which svmlight cannot hold. Write vw or jsonl, "
             "or leave the column out."
         )
-    if isinstance(column, Words):
+    if isinstance(column, CategoricalColumn):
         codes = column.codes if block.is_loose else np.where(column.codes < 0, len(column.values), column.codes)
-        return [([f"{name}={word}" for word in [*column.values, "?"]], codes, np.ones(n))]
+        return [([category_name(name, value) for value in [*column.values, MISSING_VALUE]], codes, np.ones(n))]
     assert isinstance(column, np.ndarray)
-    lacks = np.isnan(column)
-    found: list[_Feature] = [([name], np.zeros(n, np.int64), np.where(lacks, 0.0, column))]
-    if lacks.any() and not block.is_loose:
-        found.append(([f"{name} is missing"], np.where(lacks, 0, -1), np.ones(n)))
+    is_missing = np.isnan(column)
+    found: list[_Feature] = [([name], np.zeros(n, np.int64), np.where(is_missing, 0.0, column))]
+    if is_missing.any() and not block.is_loose:
+        found.append(([missing_name(name)], np.where(is_missing, 0, -1), np.ones(n)))
     return found
 
 

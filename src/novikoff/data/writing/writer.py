@@ -1,4 +1,4 @@
-"""What all writers are: something that takes blocks, one after the other."""
+"""What all writers have in common: they write one block after the other."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Container
 from typing import BinaryIO
 
 from novikoff.data.formats.block import Block
-from novikoff.data.writing.columns import Columns
+from novikoff.data.writing.table_header import TableHeader
 from novikoff.errors import DataError
 
-__all__ = ["TableWriter", "Writer", "require_free"]
+__all__ = ["BlockWriter", "TableWriter", "require_unused_name"]
 
 
-class Writer(ABC):
-    """Rows to a file in one format.
+class BlockWriter(ABC):
+    """Writes blocks to a file in one format.
 
     Parameters
     ----------
     file : binary file
     label : str
-        What the labels are called, in formats where they have a name.
+        The name of the labels, in formats where they have one.
     """
 
     def __init__(self, file: BinaryIO, label: str) -> None:
@@ -28,32 +28,32 @@ class Writer(ABC):
 
     @abstractmethod
     def write(self, block: Block) -> None:
-        """The rows of one block."""
+        """Write the rows of one block."""
 
     def close(self) -> None:
-        """What comes after the last row."""
+        """Write what comes after the last row."""
         return
 
     def abandon(self) -> None:
-        """Let go of the file after an error: it is removed, whatever it holds."""
+        """Release the file after an error; it will be removed."""
         return
 
-    def beside(self) -> dict[str, bytes]:
-        """What cannot be said in the format itself, by the extension of the file that it goes to."""
+    def side_files(self) -> dict[str, bytes]:
+        """Return the content of further files, by extension: names and labels, if the format itself has none."""
         return {}
 
 
-class TableWriter(Writer):
-    """One that must know all columns before the first row."""
+class TableWriter(BlockWriter):
+    """Writes tables, whose columns must be known before the first row."""
 
-    def __init__(self, file: BinaryIO, label: str, columns: Columns) -> None:
+    def __init__(self, file: BinaryIO, label: str, header: TableHeader) -> None:
         super().__init__(file, label)
-        self.columns = columns
+        self.header = header
 
 
-def require_free(label: str, names: Container[str], place: str) -> None:
-    """Raise if the labels would have a name that is taken."""
+def require_unused_name(label: str, names: Container[str], location: str) -> None:
+    """Raise a DataError if a column has the name of the labels."""
     if label in names:
         raise DataError(
-            f"{place}: a column is called {label!r}, as the labels would be. Give them another name (--label)."
+            f"{location}: a column is called {label!r}, as the labels would be. Give them another name (label)."
         )

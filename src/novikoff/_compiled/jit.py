@@ -1,0 +1,140 @@
+"""The decorators of compiled functions, and which flags they compile with.
+
+nogil       loops touch only arrays, so other threads may run meanwhile.
+cache       compiled code is kept on disk; a fresh process pays milliseconds, not seconds. numba checks only the
+            file that defines a function before it trusts the disk; ours also checks the files this one imports from.
+fastmath    reassoc and contract only. They let a dot product use SIMD lanes and fused multiply-add, which is
+            the whole gain; NaN and infinity keep their meaning.
+error_model numpy: 1/0 is inf as in the arrays around it, without a branch per division.
+parallel    never: its thread layer aborts when two threads enter it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core import event
+from numba.core.errors import NumbaError
+
+from novikoff._compiled.numba_private import guard_signals, stamp, uncount
+
+__all__ = [
+    "before_compiling",
+    "check_cache",
+    "compile_here",
+    "inlined",
+    "inlined_exactly",
+    "inlined_in_order",
+    "is_compiling",
+    "loop",
+    "rebuild",
+]
+
+is_compiling = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+_FLAGS: dict[str, Any] = {
+    "nogil": True,
+    "fastmath": {"reassoc", "contract"},
+    "error_model": "numpy",
+}
+CompilationError = NumbaError  # what numba raises for a function that it cannot compile
+_OWN_FILES = {str(file) for file in Path(__file__).parent.glob("*.py")}
+
+
+def loop(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that Python calls, on its first call, and keep the result on disk."""
+    if not is_compiling:
+        return numba.njit(**_FLAGS)(function)
+    try:
+        compiled = numba.njit(cache=True, **_FLAGS)(function)
+    except RuntimeError:  # numba found no folder it may write to (read-only install, no home)
+        return compile_here(function)
+    if not check_cache(function, compiled):
+        return compile_here(function)
+    guard_signals(compiled)
+    return compiled
+
+
+def compile_here(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile for this process only, with our flags: for users' functions, and where nothing can be cached."""
+    compiled = numba.njit(**_FLAGS)(_python_source(function))
+    if is_compiling:
+        guard_signals(compiled)
+    return compiled
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that only loops call, into each of them: a call per row costs as much as twenty features.
+
+    It is not cached by itself, because what comes from the disk cannot be inlined. It counts no references to the
+    arrays it is given, and so **may neither make arrays nor return any**.
+    """
+    return _inlined(function, _FLAGS["fastmath"])
+
+
+def inlined_in_order(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`inlined`, with sums added up in the order written: reassociated, LLVM would use the gather instructions,
+    which are slower than single loads."""
+    return _inlined(function, {"contract"})
+
+
+def inlined_exactly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`inlined`, with a rounding after each operation, as in Python."""
+    return _inlined(function, False)
+
+
+def _inlined(function: Callable[..., Any], fastmath: Any) -> Callable[..., Any]:
+    compiled = numba.njit(forceinline=True, **{**_FLAGS, "fastmath": fastmath})(function)
+    if is_compiling:
+        uncount(compiled)
+    return compiled
+
+
+def check_cache(function: Callable[..., Any], compiled: Any) -> bool:
+    """Have numba trust its cache only if the files behind a function have not changed either; False if it cannot."""
+    return stamp(compiled, _OWN_FILES | files_behind(function))
+
+
+def files_behind(function: Any) -> set[str]:
+    """The other files whose compiled functions the file of this one has imported or the function captured, and
+    theirs."""
+    own, found = function.__code__.co_filename, set()
+    captured = [cell.cell_contents for cell in getattr(_python_source(function), "__closure__", None) or ()]
+    for value in [*function.__globals__.values(), *captured]:
+        source = _python_source(value)
+        if isinstance(source, FunctionType) and source is not value and source.__code__.co_filename != own:
+            found |= {source.__code__.co_filename} | files_behind(source)
+    return found
+
+
+def before_compiling(tell: Callable[[], None]) -> None:
+    """Call `tell` once, when something has to be compiled next; loading from the disk does not count."""
+
+    class Listener(event.Listener):
+        def on_start(self, _: Any) -> None:
+            event.unregister("numba:compile", self)  # type: ignore[no-untyped-call]
+            tell()
+
+        def on_end(self, _: Any) -> None:
+            """Nothing to tell."""
+
+    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+
+
+def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop again with some of the functions it calls replaced.
+
+    This is how a user's own rule gets into our loops: same source, same flags, another callee. The result is
+    not cached on disk, because numba cannot tell two such versions apart there.
+    """
+    source = _python_source(compiled)
+    substitutes = {name: compile_here(function) for name, function in replaced.items()}
+    return compile_here(FunctionType(source.__code__, {**source.__globals__, **substitutes}, source.__name__))
+
+
+def _python_source(function: Any) -> FunctionType:
+    """The Python function inside a compiled one; a plain function is its own source."""
+    return getattr(function, "py_func", function)

@@ -1,0 +1,71 @@
+"""Visits: which rows a pass visits, in which order, and the class of each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from novikoff.errors import DataError
+from novikoff.inputs.rows import Rows
+
+__all__ = ["Visits", "as_integers", "require_range"]
+
+
+class Visits(NamedTuple):
+    """Positions start..stop-1 of a pass over rows.
+
+    Attributes
+    ----------
+    rows : Rows
+    codes : array of int64
+        The class of each row.
+    order : array of int64, or None
+        The row at each position; None: row p at position p.
+    """
+
+    rows: Rows
+    codes: np.ndarray
+    order: np.ndarray | None
+    start: int
+    stop: int
+
+    @classmethod
+    def check(cls, rows: Rows, codes: np.ndarray, order: np.ndarray | None, start: int, stop: int | None) -> Visits:
+        """Build visits whose indices are all within bounds, which compiled code does not check."""
+        end = len(rows)
+        if order is not None:
+            order = as_integers("order", order)
+            require_range("order", order, len(rows))
+            end = order.size
+        stop = end if stop is None else stop
+        if not 0 <= start <= stop <= end:
+            raise DataError(f"Positions {start} to {stop} are not within 0 to {end}.")
+        return cls(rows, codes, order, start, stop)
+
+    def row_indices(self, positions: np.ndarray) -> np.ndarray:
+        """Return the rows at some positions."""
+        return positions if self.order is None else self.order[positions]
+
+    def between(self, start: int, stop: int) -> Visits:
+        """Return the visits of some of the positions."""
+        return self if (start, stop) == (self.start, self.stop) else self._replace(start=start, stop=stop)
+
+    @property
+    def all_row_indices(self) -> np.ndarray:
+        """The rows at all positions, in order."""
+        return self.row_indices(np.arange(self.start, self.stop))
+
+
+def as_integers(name: str, values: np.ndarray) -> np.ndarray:
+    """Return values as contiguous int64; raise a DataError if they are not integers."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "iub":
+        raise DataError(f"{name} must be integers, found dtype {values.dtype}.")
+    return np.ascontiguousarray(values, np.int64)
+
+
+def require_range(name: str, values: np.ndarray, limit: int) -> None:
+    """Raise a DataError unless all values are from 0 to limit - 1."""
+    if values.size and not (values.min() >= 0 and values.max() < limit):
+        raise DataError(f"{name} must be from 0 to {limit - 1}, found {values.min()} to {values.max()}.")

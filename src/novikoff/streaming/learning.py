@@ -1,0 +1,168 @@
+"""nk.learn: from files or blocks to a model, with passes, checkpoints and resuming."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from novikoff.data.encoding import Features
+from novikoff.data.formats.block import Block
+from novikoff.errors import DataError
+from novikoff.perceptron.learner import Learner
+from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
+from novikoff.streaming.model import StreamModel
+from novikoff.streaming.passes import FilePasses, RowSkipper
+from novikoff.streaming.rejects import RejectLog
+from novikoff.streaming.session import LearningSession
+
+__all__ = ["learn"]
+
+PathLike = str | os.PathLike[str]
+
+_LEARNER_OPTIONS = ("rule", "hypothesis", "ties", "fit_intercept")
+_FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
+
+
+def learn(
+    stream: Iterable[Block] | PathLike | Sequence[PathLike],
+    *,
+    rule: Any = "perceptron",
+    hypothesis: Any = "averaged",
+    fit_intercept: bool = True,
+    ties: str = "mistake",
+    passes: int = 1,
+    checkpoint: PathLike | None = None,
+    checkpoint_every: float = 60.0,
+    resume: bool = False,
+    rejects: PathLike | None = None,
+    **options: Any,
+) -> StreamModel:
+    """Learn from the rows of files, or of a stream of blocks, in order.
+
+    Parameters
+    ----------
+    stream : path, list of paths, or iterable of blocks
+        Files in any format that `open_stream` reads, or the blocks that it yields.
+    rule, hypothesis, fit_intercept, ties
+        As those of `Perceptron`.
+    passes : int
+        How often to go through the files.
+    checkpoint : path, optional
+        A model file that is written while the model learns, and in the end. Each checkpoint replaces the one before it
+        as a whole. After an error in the data, or Ctrl-C, the file has what was learned until then.
+    checkpoint_every : float
+        Seconds between two checkpoints; 0 for one after every block.
+    resume : bool
+        Whether to continue from `checkpoint`, if that file exists: rows that it has learned are not learned again. The
+        result is the same, byte for byte, as that of a run that was never interrupted, provided that files and options
+        are the same. A run that was complete is left as it is.
+    rejects : path, optional
+        A file for the rows that `bad_rows="skip"` leaves out, each with its reason.
+    **options
+        How columns become features: `scale=False` takes the numbers of a table as they are, not standardised as they
+        come; `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
+        `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
+        also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `format` and `bad_rows`, as in
+        `open_stream`.
+
+    Returns
+    -------
+    StreamModel
+        With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import novikoff as nk
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> days, checkpoint = pathlib.Path(folder.name, "days.csv"), pathlib.Path(folder.name, "days.nk")
+    >>> _ = days.write_text("sky,wind,sail\\nsun,3,yes\\nrain,9,no\\nsun,4,yes\\n")
+    >>> model = nk.learn(days, target="sail", checkpoint=checkpoint)
+    >>> model.ledger.examples, model.labels
+    (3, ['no', 'yes'])
+
+    A run that resumes learns only the rows that the checkpoint has not learned, because the process was killed or
+    because the file has grown since:
+
+    >>> _ = days.write_text(days.read_text() + "rain,2,yes\\n")
+    >>> nk.learn(days, target="sail", checkpoint=checkpoint, resume=True).ledger.examples
+    4
+
+    Blocks come from any reader:
+
+    >>> nk.learn(nk.open_stream(days, target="sail"), hypothesis="last").ledger.examples
+    4
+    >>> folder.cleanup()
+    """
+    files = _as_files(stream)
+    chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
+    _require_sound(files, options, passes, checkpoint, resume)
+    model = _new_or_resumed(
+        Learner(rule, hypothesis, ties, fit_intercept), Features(**chosen), checkpoint if resume else None
+    )
+    log = None if rejects is None else RejectLog(Path(rejects), append=resume)
+    checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
+    blocks: Iterable[Block]
+    if files is not None:
+        is_resumed = resume and model.encoding is not None
+        blocks = FilePasses(model, files, passes=passes, resume=is_resumed, options=options, notify=_warn)
+    else:
+        model.target = getattr(stream, "target_name", None)
+        blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
+    LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
+    return model
+
+
+def _as_files(stream: Any) -> list[str] | None:
+    """The paths that were given; None if blocks were."""
+    if isinstance(stream, (str, os.PathLike)):
+        stream = [stream]
+    if isinstance(stream, (list, tuple)) and stream and all(isinstance(one, (str, os.PathLike)) for one in stream):
+        return [os.fspath(path) for path in stream]
+    return None
+
+
+def _require_sound(
+    files: list[str] | None, options: dict[str, Any], passes: int, checkpoint: PathLike | None, resume: bool
+) -> None:
+    """Raise an error for arguments that do not fit together."""
+    if files is None and options:
+        raise TypeError(
+            f"learn() got {next(iter(options))!r}, which says how to read a file, but was given blocks; "
+            "give a path, or pass it to open_stream."
+        )
+    if passes < 1:
+        raise DataError(f"passes must be 1 or more; found {passes}.")
+    if passes > 1 and (files is None or "-" in files):
+        raise DataError("Blocks and pipes can be read once: for more than one pass give the paths of files.")
+    if resume and checkpoint is None:
+        raise DataError("resume needs the checkpoint to continue from.")
+    if resume and files is not None and "-" in files:
+        raise DataError("A pipe begins where it is: to resume give the paths of files.")
+    if checkpoint is not None:
+        require_replaceable(checkpoint)
+
+
+def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike | None) -> StreamModel:
+    """The model in the checkpoint, if there is one, which must have been made as asked now; else a new one."""
+    if checkpoint is None or not os.path.exists(checkpoint):
+        return StreamModel(learner, features)
+    model = StreamModel.load(checkpoint)
+    own, own_features = model.model.learner, getattr(model.encoding, "features", features)
+    pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
+    pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
+    for name, (found, asked) in pairs.items():
+        if found != asked:
+            raise DataError(
+                f"{os.fspath(checkpoint)} was learned with {name}={found} and cannot be continued with {name}={asked}. "
+                "Give the same parameters, or resume=False to begin anew."
+            )
+    return model
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
