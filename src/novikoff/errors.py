@@ -4,7 +4,7 @@
     ├── DataError            (ValueError)        rows or labels that cannot be learned from
     ├── RuleError            (ValueError)        an update rule that is unknown or returns an invalid step
     ├── LossError            (ValueError)        a loss that is unknown, invalid, or that a solver cannot use
-    ├── DivergenceError      (ArithmeticError)   a descent that went up: its steps are too long
+    ├── DivergenceError      (ArithmeticError)   a solver that diverged: its steps are too long
     ├── MergeError           (ValueError)        states of different learners or shapes
     ├── CertificateError     (ValueError)        a certificate that does not hold for the data
     ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
@@ -46,7 +46,7 @@ class LossError(NovikoffError, ValueError):
 
 
 class DivergenceError(NovikoffError, ArithmeticError):
-    """A descent that went up instead of down, because its steps are too long. No model is kept."""
+    """A solver diverged, because its steps are too long. No model is kept."""
 
 
 class MergeError(NovikoffError, ValueError):

@@ -188,7 +188,7 @@ def test_shared_weights_are_reported(tmp_path):
     path, _ = table(tmp_path)
     model = learn(path, hash_bits=2)
     assert json.loads(to_json(model))["hash_bits"] == 2
-    with pytest.raises(ModelFileError, match="--hash-bits"):
+    with pytest.raises(ModelFileError, match="larger hash_bits"):
         to_onnx(model)
 
 

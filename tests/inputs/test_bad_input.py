@@ -250,7 +250,7 @@ NAMED = {
     "complex": ({"f0": 1j}, "'f0'.*not a number"),
     "a list": ({"f0": [1.0]}, "'f0'.*not a number"),
     "an array": ({"f0": np.ones(2)}, "'f0'.*not a number"),
-    "an array instead": ([1.0, 2.0], "by name.*dict"),
+    "an array instead": ([1.0, 2.0], "named features.*dict"),
 }
 named_refused = pytest.mark.parametrize(("x", "match"), NAMED.values(), ids=NAMED)
 
@@ -291,7 +291,7 @@ def test_messages_name_the_column():
 
 def test_dicts_and_arrays_do_not_mix():
     by_place, by_name = array_model(), dict_model()
-    for model, rows, match in ((by_place, dicts(X), "without names.*arrays"), (by_name, X, "by name.*dict")):
+    for model, rows, match in ((by_place, dicts(X), "without names.*arrays"), (by_name, X, "named features.*dict")):
         for call in (model.predict, model.decision_function, lambda rows, model=model: model.partial_fit(rows, y)):
             with refusal(model, match):
                 call(rows)

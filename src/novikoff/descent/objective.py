@@ -82,7 +82,7 @@ class Objective:
         n = len(self.rows)
         scores, gradient = np.empty(n), np.empty(self.size)
         total = self.loops.gradient(*self._arrays, self.targets, self.constant, self.loops.code, v, scores, gradient)
-        with np.errstate(over="ignore", invalid="ignore"):  # of a descent that went up: `has_diverged` says so
+        with np.errstate(over="ignore", invalid="ignore"):  # of a solver that diverged: `has_diverged` says so
             return DescentPoint(v, scores, total / n + self._penalty(v), gradient / n + self.penalties * v)
 
     def start(self) -> DescentPoint:

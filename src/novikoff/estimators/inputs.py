@@ -164,7 +164,7 @@ class RowInputMixin(AtomicFitMixin):
                 if len(set(X.columns)) < X.shape[1]:
                     raise DataError("Two columns of X have the same name; rename one of them.")
                 return getattr(X, method)(**({"orient": "records"} if library == "pandas" else {}))
-        raise DataError("This model knows its features by name; pass a list of dicts or a DataFrame.")
+        raise DataError("This model was trained with named features; pass a list of dicts or a DataFrame.")
 
     def _vocabulary(self) -> dict[str, int]:
         vocabulary = self._model.vocabulary

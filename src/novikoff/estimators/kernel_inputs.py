@@ -126,7 +126,7 @@ class KernelInputMixin(RowInputMixin):
         rows.require_numbers()
         if self.__sklearn_is_fitted__():
             if self._model.vocabulary is not None and not hasattr(self, "feature_names_in_"):
-                raise DataError("This model knows its features by name; pass a dict.")
+                raise DataError("This model was trained with named features; pass a dict.")
             kernel_methods.require_width(rows.n_features, self._model.n_features)
         return kernel_methods.Points.of(rows), None
 

@@ -207,8 +207,8 @@ def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: d
         raise ModelFileError(f"A model over text cannot be exported to ONNX. {_JSON}")
     if known and encoding.vocabulary.is_full:
         raise ModelFileError(
-            "The model has met more words than it has weights, and lets them share; ONNX does not "
-            "know how. Learn anew with more --hash-bits."
+            "The model has more feature names than weights, so that some share one, which ONNX cannot express. Learn "
+            "again with larger hash_bits."
         )
     known_indices = {*encoding.number_indices.tolist(), *_indices_of_missing(encoding).tolist()}
     known_indices.update(index for words in known.values() for index in words.values())

@@ -145,6 +145,6 @@ def _is_real(label: Any) -> bool:
 
 def _not_sortable(error: Exception) -> DataError:
     return DataError(
-        f"The labels cannot be sorted ({error}); make them all strings or all numbers, single values. In "
-        "a table, --types LABEL=word reads numbers as strings."
+        f"The labels cannot be sorted ({error}); make them all strings or all numbers, single values. For "
+        "a file, types={label: 'word'} reads numbers as strings."
     )

@@ -79,7 +79,7 @@ def read_trace(section: Section) -> LedgerTrace:
     """Read the trace of a run."""
     trace = LedgerTrace(section.fact("capacity", int))
     trace.stride = section.fact("stride", int)
-    # The trace would double a capacity or a stride of 0 for ever.
+    # The trace would double a capacity or a stride of 0 forever.
     is_valid = trace.capacity > 0 and trace.stride > 0 and trace.stride & (trace.stride - 1) == 0
     section.require(is_valid, f"{section.path} has capacity {trace.capacity} and stride {trace.stride}")
     counts = section.tensor("counts", np.int64, (None, 3))

@@ -52,8 +52,9 @@ def explain_overflow(X: Any) -> Iterator[None]:
     """Raise a DataError instead of an OverflowError where X holds integers that are too large for any double."""
     try:
         yield
-    except OverflowError:
-        require_doubles(X)
+    except (OverflowError, DataError) as error:
+        if isinstance(error, OverflowError) or isinstance(error.__cause__, OverflowError):
+            require_doubles(X)
         raise
 
 

@@ -2,7 +2,7 @@
 
 All that the caller's thread does with the others is one C call each: `put` and `get` of a SimpleQueue. Ctrl-C raises
 KeyboardInterrupt between two bytecodes, also within the methods of threading.Semaphore, Event and Future, which are
-written in Python; there it can leave their lock held, and then every thread that needs it waits for ever.
+written in Python; there it can leave their lock held, and then every thread that needs it waits forever.
 """
 
 from __future__ import annotations
