@@ -22,8 +22,9 @@ test: .venv/installed-dev
 		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py tests/_compiled/test_hash_table.py
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/data/formats tests/streaming/test_model.py tests/structured/test_tagger.py \
 		tests/structured/test_search.py
-	NOVIKOFF_PLAIN=1 $(PYTEST) tests/_compiled tests/perceptron/test_oracle.py tests/perceptron/test_dict_fast_path.py \
-		tests/structured/test_tagger.py tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py
+	NOVIKOFF_PLAIN=1 $(PYTEST) tests/_compiled/test_simd.py tests/_compiled/test_fallbacks.py tests/golden \
+		tests/perceptron/test_oracle.py tests/perceptron/test_dict_fast_path.py tests/structured/test_tagger.py \
+		tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py
 	$(PYTEST) --hypothesis-profile=explore tests/perceptron/test_theorems.py tests/perceptron/test_equivalence.py \
 		tests/theory/test_bounds.py tests/data/formats/test_delimited.py
 

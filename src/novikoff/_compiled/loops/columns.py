@@ -35,7 +35,8 @@ def rows_of_columns(addresses, values):
     n = len(values)
     for j, address in enumerate(addresses.tolist()):
         values[:, j] = np.ctypeslib.as_array((c_double * n).from_address(address)) if n else 0.0
-    return float(np.square(values).sum())
+    with np.errstate(over="ignore"):
+        return float(np.square(values).sum())
 
 
 def _write_transpose_block(w, addresses, j, i, values):
