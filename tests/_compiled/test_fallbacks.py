@@ -13,7 +13,7 @@ from llvmlite import ir
 import novikoff as nk
 from novikoff._compiled import compile_here, is_compiling, jit, numba_private, pyobjects, switches
 from novikoff._compiled.llvm import INDEX, in_llvm
-from novikoff._compiled.loops import dicts
+from novikoff._compiled.loops import columns, dicts
 
 compiles = pytest.mark.skipif(not is_compiling, reason="nothing is compiled")
 
@@ -49,6 +49,22 @@ def test_the_plain_body_runs_where_the_ir_cannot_be_built(write, monkeypatch):
     if is_compiling and not switches.PLAIN:
         failed = "off for double_first" in switches.fast_paths().get("hand-written IR", "")
         assert failed == (write is not _writes_twice_x)
+
+
+@compiles
+def test_columns_are_stacked_by_numpy_where_the_ir_cannot_be_built(monkeypatch):
+    """The plain bodies of the two functions raise; only `rows_of_columns` calls them, and catches that."""
+    plain = compile_here(columns.transpose_block.py_func)
+
+    def without_ir(addresses, values):
+        plain(addresses, 0, 0, values)
+
+    monkeypatch.setattr(columns, "transpose_columns", without_ir)
+    given = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    values = np.empty((3, 2))
+    squares = columns.rows_of_columns(np.array([column.ctypes.data for column in given], np.uint64), values)
+    assert values.tolist() == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    assert squares == 91.0
 
 
 class Renamed:

@@ -30,7 +30,7 @@ def rows_of_columns(addresses, values):
     if is_compiling and not PLAIN:
         try:
             return transpose_columns(addresses, values)
-        except CompilationError:  # the IR cannot be built here
+        except (CompilationError, NotImplementedError):  # the IR cannot be built here, so the bodies below run
             pass
     n = len(values)
     for j, address in enumerate(addresses.tolist()):
