@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from novikoff.cli import main
+from novikoff.streaming.model import StreamModel
 
 
 def run(*arguments, code=0, stdin=None):
@@ -170,12 +171,17 @@ def test_test_rows_may_come_from_a_pipe(tmp_path, train, test):
     assert json.loads(piped)["test_rows"] == json.loads(from_file)["test_rows"]
 
 
-def test_a_file_sorted_by_label_is_reported(tmp_path, train):
+@pytest.mark.parametrize("passes", [1, 3])
+def test_the_winner_has_learned_in_the_order_of_novikoff_learn(tmp_path, train, passes):
+    """A file sorted by label is shuffled, and so are later passes."""
     header, *lines = train.read_text().splitlines()
-    (tmp_path / "sorted.csv").write_text("\n".join([header, *sorted(lines, key=lambda line: line[-2:])]) + "\n")
-    said = run("select", tmp_path / "sorted.csv", "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
-    assert "sorted by their labels" in said
-    assert "sorted by" not in run("select", train, "--grid", "passes=1", "-o", tmp_path / "m.nk").stderr
+    path = tmp_path / "sorted.csv"
+    path.write_text("\n".join([header, *sorted(lines, key=lambda line: line[-2:])]) + "\n")
+    run("select", path, "--grid", f"passes={passes}", "-o", tmp_path / "best.nk")
+    run("learn", path, "--passes", passes, "-o", tmp_path / "m.nk")
+    best, learned = (StreamModel.load(tmp_path / name).model.state.raw for name in ("best.nk", "m.nk"))
+    np.testing.assert_array_equal(best.coef, learned.coef)
+    assert best.bias == learned.bias
 
 
 def test_compare_takes_floats_as_labels(tmp_path):

@@ -77,13 +77,3 @@ def test_one_label_is_not_enough(tmp_path):
     with pytest.raises(DataError, match="every row has the label 'a'") as found:
         InMemoryBlocks.read([str(tmp_path / "t.csv")], {}).require_two_classes()
     assert "--" not in str(found.value)  # the command names its options
-
-
-def test_sorted_rows_are_recognised(tmp_path):
-    def is_sorted(labels):
-        (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k},{label}\n" for k, label in enumerate(labels)))
-        return InMemoryBlocks.read([str(tmp_path / "t.csv")], {}).is_sorted_by_label
-
-    assert is_sorted("b" * 15 + "a" * 15 + "c" * 3)
-    assert not is_sorted("b" * 15 + "a" * 15 + "b" * 3)
-    assert not is_sorted("aabb")  # too few rows to tell

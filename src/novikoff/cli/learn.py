@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from novikoff.cli.interrupts import DeferredInterrupts, Interrupted, RecordingCo
 from novikoff.cli.options import (
     HYPOTHESES,
     RULES,
+    SHUFFLES,
     Duration,
     drop_unset,
     feature_options,
@@ -28,7 +30,9 @@ from novikoff.formatting.phrases import pluralize
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
+    from novikoff.streaming.holdout import Holdout
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.row_order import Shuffles
     from novikoff.streaming.session import LearningSession
 
 _EPILOG = """\b
@@ -81,6 +85,33 @@ _MODEL_OPTIONS = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits",
     "--passes", type=click.IntRange(1), default=1, show_default=True, help="How many times to go through the files."
 )
 @click.option(
+    "--shuffle",
+    type=click.Choice(SHUFFLES),
+    default="sorted",
+    show_default=True,
+    help="When the first pass visits the rows in a random order: if they come sorted by label, always, or never. "
+    "Later passes do, each in a new order, unless it is never. Rows of more than 512 MB are shuffled in parts. A pipe "
+    "keeps its order.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of random orders and --holdout."
+)
+@click.option(
+    "--holdout",
+    metavar="SHARE",
+    type=click.FloatRange(0.0, 1.0, max_open=True),
+    default=0.0,
+    help="Keep this share of the rows out of learning, and count the errors on them in the end.  [default: none]",
+)
+@click.option(
+    "--test",
+    "test_files",
+    metavar="FILE",
+    multiple=True,
+    type=click.Path(),
+    help="Count the errors on the rows of this file in the end. May be repeated.",
+)
+@click.option(
     "--rejects",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -107,6 +138,10 @@ def learn(
     start: Path | None,
     resume: bool,
     passes: int,
+    shuffle: Shuffles,
+    seed: int,
+    holdout: float,
+    test_files: tuple[str, ...],
     rejects: Path | None,
     checkpoint: float,
     plot: Path | None,
@@ -117,24 +152,32 @@ def learn(
     FILES are read in the order given. They are CSV or TSV, Parquet, Arrow, JSON lines, svmlight, Vowpal Wabbit's text,
     or lines of label<TAB>text; the text formats may be compressed with gzip, bzip2, xz or zstandard. - is the standard
     input, and a pattern in quotes stands for all files that match. Each row is predicted before it is learned, and
-    mistakes are counted: in the first pass their rate is that on rows never seen before. Memory does not grow with the
-    files, and Ctrl-C leaves a model to continue from.
+    mistakes are counted: in the first pass their rate is that on rows never seen before. Rows that come sorted by label
+    are shuffled first, since nothing can be learned in that order. Memory does not grow with the files, and Ctrl-C
+    leaves a model to continue from. A model that exists is replaced when the run is complete; until then, and if it
+    stops early, what was learned is in MODEL.partial.
 
     The kinds of the columns of a table are guessed from the first rows and printed before learning begins; correct them
     with --types, --target and --drop. Numbers are standardised as they come. Each value of a column of words becomes a
     feature. A text becomes many features: its words and pairs of words, and its runs of three or four characters.
     """
-    from novikoff.streaming.checkpoints import Checkpointer
+    from novikoff.cli.learning_report import LearningReport, check_first_block
+    from novikoff.streaming.checkpoints import Checkpointer, publish
+    from novikoff.streaming.holdout import Holdout
+    from novikoff.streaming.passes import FilePasses
     from novikoff.streaming.rejects import RejectLog
+    from novikoff.streaming.row_order import ShufflePolicy
     from novikoff.streaming.session import LearningSession
 
     if resume and start is None:
         raise click.UsageError("--resume needs a model to continue from: --from MODEL.")
-    if "-" in files and (passes > 1 or resume):
-        raise click.UsageError("A pipe can be read once, and from where it is: --passes and --resume need files.")
+    if "-" in files and (passes > 1 or resume or holdout):
+        raise click.UsageError(
+            "A pipe can be read once, and from where it is: --passes, --resume and --holdout need files."
+        )
     require_writable(output)
     rejects = rejects or output.with_name(f"{output.name}.rejects")
-    require_distinct_paths({"--output": output, "--rejects": rejects, "--plot": plot}, files)
+    require_distinct_paths({"--output": output, "--rejects": rejects, "--plot": plot}, [*files, *test_files])
     require_replaceable(output)
     model = _load_or_create(start, {name: options.pop(name) for name in _MODEL_OPTIONS})
     if plot is not None:
@@ -142,23 +185,62 @@ def learn(
 
         require_drawable(plot, model.ledger)
     announce_compilation()
-    counter, guard = ByteCounter(files, passes), DeferredInterrupts()
-    log = RejectLog(rejects, append=resume, notify=say)
+    counter, guard = ByteCounter(files, 1), DeferredInterrupts()
+    log, draft = RejectLog(rejects, append=resume, notify=say), _draft_path(output, start if resume else None)
+    report = LearningReport(model, counter)
+    options = drop_unset(options)
+    held_out = Holdout(holdout, seed)
+    blocks = FilePasses(
+        model,
+        files,
+        passes=passes,
+        resume=resume,
+        options=options,
+        policy=ShufflePolicy(shuffle, seed),
+        holdout=held_out,
+        check=check_first_block,
+        observer=report,
+    )
     session = LearningSession(
         model,
-        _blocks(model, files, drop_unset(options), passes=passes, resume=resume, counter=counter),
-        checkpointer=Checkpointer(model, output, checkpoint, log),
+        blocks,
+        checkpointer=Checkpointer(model, draft, checkpoint, log),
         rejects=log,
+        progressive=report.progressive,
         guard=guard,
     )
+    report.session = session
     stop = _learn(session, counter, guard)
     log.close()
     if stop is not None and model.encoding is None:
         raise Interrupted(f"Stopped before anything was learned; {output} was not written.")
     session.save()
-    _report(model, output, plot)
+    report.print_mistakes()
     if stop is not None:
-        raise _stopped(stop, output, _command_to_continue(files, output))
+        _report(model, draft, plot)
+        raise _stopped(stop, draft, output, _command_to_continue(files, draft))
+    publish(draft, output)
+    for name, test_blocks in _test_rows(model, files, test_files, options, held_out):
+        report.print_errors(name, test_blocks)
+    _report(model, output, plot)
+
+
+def _draft_path(output: Path, resumed: Path | None) -> Path:
+    """Where to write the model until the run is complete: beside a model that exists, unless this run continues it."""
+    is_own = resumed is not None and os.path.realpath(resumed) == os.path.realpath(output)
+    return output if is_own or not output.exists() else output.with_name(f"{output.name}.partial")
+
+
+def _test_rows(
+    model: StreamModel, files: list[str], test_files: tuple[str, ...], options: dict[str, Any], held_out: Holdout
+) -> Iterator[tuple[str, Iterator[Block]]]:
+    """Rows that were not learned, and what to call them."""
+    from novikoff.streaming.opening import read_for_model
+
+    if held_out.share:
+        yield "Held-out rows", held_out.held_out_rows(read_for_model(model, files, options))
+    for file in test_files:
+        yield file, read_for_model(model, [file], options)
 
 
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
@@ -176,22 +258,6 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
     features = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
     return StreamModel(learner, Features(scale=not chosen["no_scale"], **features))
-
-
-def _blocks(
-    model: StreamModel, files: list[str], options: dict[str, Any], *, passes: int, resume: bool, counter: ByteCounter
-) -> Iterable[Block]:
-    """The blocks of all passes; the columns of each file are described, and its bytes counted."""
-    from novikoff.cli.columns_report import ColumnsReport
-    from novikoff.streaming.passes import FilePasses
-
-    columns = ColumnsReport()
-
-    def on_open(reader: Any) -> None:
-        counter.follow(reader.source)
-        columns.add(reader)
-
-    return FilePasses(model, files, passes=passes, resume=resume, options=options, on_open=on_open, notify=say)
 
 
 def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterrupts) -> BaseException | None:
@@ -216,8 +282,8 @@ def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterr
 def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
     """Print what was written, and plot the run."""
     say(f"{output}: {pluralize(len(model.labels), 'label')}, {pluralize(model.n_features, 'feature')}.")
-    if len(model.labels) > max(100, model.ledger.examples // 2):
-        say("Nearly every row has a label of its own. Is this the column of the labels? --target names another.")
+    if len(model.labels) == 1:
+        say(f"Every row has the label {model.labels[0]!r}. Is this the column of the labels? --target names another.")
     if plot is not None:
         from novikoff.cli.ledger_plot import draw_ledger
 
@@ -226,15 +292,16 @@ def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
         draw_ledger(plot, ledger, title)
 
 
-def _stopped(stop: BaseException, output: Path, command: str) -> click.ClickException:
+def _stopped(stop: BaseException, draft: Path, output: Path, command: str) -> click.ClickException:
     """The message for a run that ended early but was saved."""
-    saved = f"{output} has what was learned so far; to continue"
+    kept = "" if draft == output else f" {output} is as it was."
+    saved = f"{draft} has what was learned so far.{kept} To continue"
     if isinstance(stop, NovikoffError):
         return click.ClickException(f"{stop}\n{saved} then:\n  {command}")
     return Interrupted(f"Stopped. {saved}:\n  {command}")
 
 
-def _command_to_continue(files: list[str], output: Path) -> str:
+def _command_to_continue(files: list[str], draft: Path) -> str:
     """The command that continues from what this one has written: its arguments, without those that the model keeps.
 
     Of an option that is given twice the last one counts.
@@ -242,5 +309,5 @@ def _command_to_continue(files: list[str], output: Path) -> str:
     import shlex
 
     arguments = without_options(RecordingCommand.arguments(), _MODEL_OPTIONS)
-    end = ["--from", str(output), *([] if "-" in files else ["--resume"])]  # a pipe continues where it is
+    end = ["--from", str(draft), *([] if "-" in files else ["--resume"])]  # a pipe continues where it is
     return f"novikoff learn {shlex.join(arguments if arguments[-len(end) :] == end else arguments + end)}"

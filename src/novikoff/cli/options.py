@@ -17,6 +17,7 @@ __all__ = [
     "HYPOTHESES",
     "KINDS",
     "RULES",
+    "SHUFFLES",
     "Duration",
     "NgramRange",
     "drop_unset",
@@ -32,6 +33,7 @@ __all__ = [
 # Copies of choices in novikoff.data.formats, which imports too much for --help.
 FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
 KINDS = ("number", "word", "text")
+SHUFFLES = ("sorted", "always", "never")  # of novikoff.streaming.row_order
 RULES = rules.NAMES
 HYPOTHESES = hypotheses.NAMES
 

@@ -136,7 +136,8 @@ def select(
     the error on the rows by which the winner was chosen is a little too low.
 
     FILES are what `novikoff learn` reads; here they, and the rows of --test, are held in memory. The rows to try on are
-    a random sample, stratified by label. Rows are learned in the order of the files: shuffle a file that is sorted.
+    a random sample, stratified by label. Rows are learned in the order of the files, or in a random one if they come
+    sorted by label; passes after the first in a new random order each.
     """
     from novikoff.cli.in_memory import read_in_memory, require_two_classes
     from novikoff.selection.in_memory import split_blocks
@@ -152,8 +153,6 @@ def select(
     given = drop_unset(options)
     data = read_in_memory(files, given, rejects)
     require_two_classes(data)
-    if data.is_sorted_by_label:
-        say("The rows are sorted by their labels, the worst order to learn in: shuffle them (shuf, sort -R).")
     test_blocks = _read_test_blocks(test_files, data, given)
     splits = split_blocks(data.blocks, cv or 1, validation, seed)
     try:

@@ -114,6 +114,20 @@ class Rows:
         csr = sp.vstack([part._as_csr() for part in parts], format="csr")
         return cls.from_csr(csr.data, csr.indices, csr.indptr, first.n_features)
 
+    def narrow(self, n_features: int) -> Rows:
+        """Return rows without the columns from `n_features` on, for weights that have not met those yet.
+
+        >>> Rows.of([[3.0, 4.0]]).narrow(1).data
+        array([[3.]])
+        """
+        if n_features >= self.n_features:
+            return self
+        if self.indices is None:
+            return Rows.of(self.data[:, :n_features])
+        is_kept = self.indices < n_features
+        data, indices = np.where(is_kept, self.data, 0.0), np.where(is_kept, self.indices, 0)
+        return Rows(data, indices, self.indptr, n_features, _norms_or_unmeasured(None, len(self)))
+
     def __len__(self) -> int:
         return len(self.squared_norms)
 

@@ -382,6 +382,16 @@ class Model(ExclusiveAccess):
             return np.repeat(classes, len(rows))
         return classes[learned.learner.decide(scores)]
 
+    def count_errors(self, rows: Rows, classes: np.ndarray, class_indices: np.ndarray) -> int:
+        """Count the rows that are predicted wrongly, where row i has the label classes[class_indices[i]].
+
+        Rows may have more columns than the weights, which score nothing there; an unknown label is an error.
+        """
+        if self.n_features is None or not len(self.labels):
+            return len(rows)
+        predictions = self.predict(rows.narrow(self.n_features))
+        return int((predictions != classes[class_indices]).sum())
+
     def _score(self, rows: Rows) -> tuple[ModelState, np.ndarray]:
         """Return a model state and the scores of rows under it; several threads may do so at a time."""
         n_blocks = self._n_blocks

@@ -80,12 +80,6 @@ class InMemoryBlocks:
                 "apart. Is this the column of the labels?"
             )
 
-    @property
-    def is_sorted_by_label(self) -> bool:
-        """Whether the rows of each label stand together, which is the worst order to learn in."""
-        labels = self.labels
-        return len(labels) > 20 and int((labels[1:] != labels[:-1]).sum()) == len(np.unique(labels)) - 1
-
 
 def split_blocks(blocks: Sequence[Block], folds: int, share: float, seed: int) -> list[tuple[list[Block], list[Block]]]:
     """Split rows into a part to learn from and a held-out part, once or, for more than one fold, once for each fold.

@@ -14,6 +14,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.selection.choosing import Trial, size_of, spread_of
 from novikoff.selection.evaluation import Evaluation, Evaluator, plain_labels
 from novikoff.streaming.model import StreamModel, encoding_for
+from novikoff.streaming.row_order import ShufflePolicy, visit_in_memory
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
@@ -35,11 +36,10 @@ def new_model(candidate: Candidate) -> StreamModel:
 
 
 def fit_candidate(candidate: Candidate, blocks: Sequence[Block]) -> StreamModel:
-    """A model with the parameters of a candidate that has learned from all blocks in each of its passes."""
+    """A model with the parameters of a candidate that has learned from all blocks, as it would from files."""
     model = new_model(candidate)
-    for _ in range(candidate.get("passes", 1)):
-        for block in blocks:
-            model.learn(block)
+    for block in visit_in_memory(blocks, candidate.get("passes", 1), ShufflePolicy()):
+        model.learn(block)
     return model
 
 

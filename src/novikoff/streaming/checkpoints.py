@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.rejects import RejectLog
 
-__all__ = ["Checkpointer", "require_replaceable"]
+__all__ = ["Checkpointer", "publish", "require_replaceable"]
 
 _SAMPLE = 1 << 16  # bytes; the header of a model file names novikoff within them
 
@@ -52,6 +52,12 @@ class Checkpointer:
             self.rejects.flush()
         self.model.save(self.path)
         self._saved_at = time.monotonic()
+
+
+def publish(draft: Path, path: Path) -> None:
+    """Move a complete model file to its path, where it replaces an older one."""
+    if draft != path:
+        os.replace(draft, os.path.realpath(path))
 
 
 def require_replaceable(path: str | os.PathLike[str]) -> None:

@@ -14,9 +14,12 @@ from novikoff.data.formats.block import Block
 from novikoff.errors import DataError
 from novikoff.perceptron.learner import Learner
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
+from novikoff.streaming.data_checks import require_repeated_labels
+from novikoff.streaming.label_runs import LabelRuns
 from novikoff.streaming.model import StreamModel
-from novikoff.streaming.passes import FilePasses, RowSkipper
+from novikoff.streaming.passes import FilePasses, PassObserver, RowSkipper
 from novikoff.streaming.rejects import RejectLog
+from novikoff.streaming.row_order import ShufflePolicy, Shuffles
 from novikoff.streaming.session import LearningSession
 
 __all__ = ["learn"]
@@ -35,13 +38,15 @@ def learn(
     fit_intercept: bool = True,
     ties: str = "mistake",
     passes: int = 1,
+    shuffle: Shuffles = "sorted",
+    seed: int = 0,
     checkpoint: PathLike | None = None,
     checkpoint_every: float = 60.0,
     resume: bool = False,
     rejects: PathLike | None = None,
     **options: Any,
 ) -> StreamModel:
-    """Learn from the rows of files, or of a stream of blocks, in order.
+    """Learn from the rows of files, or of a stream of blocks.
 
     Parameters
     ----------
@@ -51,6 +56,12 @@ def learn(
         As those of `Perceptron`.
     passes : int
         How often to go through the files.
+    shuffle : {"sorted", "always", "never"}
+        Whether the first pass visits the rows of files in a random order: if they come sorted by label, always, or
+        never. Later passes visit them in a new random order each, unless it is "never". Rows of more than 512 MB are
+        shuffled in parts. Blocks and pipes keep their order.
+    seed : int
+        Of the random orders.
     checkpoint : path, optional
         A model file that is written while the model learns, and in the end. Each checkpoint replaces the one before it
         as a whole. After an error in the data, or Ctrl-C, the file has what was learned until then.
@@ -109,7 +120,16 @@ def learn(
     blocks: Iterable[Block]
     if files is not None:
         is_resumed = resume and model.encoding is not None
-        blocks = FilePasses(model, files, passes=passes, resume=is_resumed, options=options, notify=_warn)
+        blocks = FilePasses(
+            model,
+            files,
+            passes=passes,
+            resume=is_resumed,
+            options=options,
+            policy=ShufflePolicy(shuffle, seed),
+            check=require_repeated_labels,
+            observer=_WarningObserver(),
+        )
     else:
         model.target = getattr(stream, "target_name", None)
         blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
@@ -164,5 +184,14 @@ def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike |
     return model
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=2)
+class _WarningObserver(PassObserver):
+    """Turns notices into warnings."""
+
+    def on_notice(self, message: str) -> None:
+        warnings.warn(message, UserWarning, stacklevel=2)
+
+    def on_sorted(self, runs: LabelRuns) -> None:
+        self.on_notice(
+            f"The first {runs.n_rows:,} rows come sorted by label, or have one label only, and stay in their order: "
+            "the number of mistakes then says nothing, and the model may be poor. Shuffle the rows first."
+        )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
+from novikoff.streaming.row_order import RunOrder
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
 
@@ -51,6 +52,8 @@ class StreamModel(ExclusiveAccess):
     rows_of_run : dict
         The number of rows learned from each file in the last run over it. A run that was interrupted skips them when it
         is resumed.
+    run_order : RunOrder or None
+        The order of the rows in the last run, if they were shuffled. A run that was interrupted repeats it.
     target : str or None
         The column of a table that holds the labels.
 
@@ -78,6 +81,7 @@ class StreamModel(ExclusiveAccess):
         self.encoding: Encoding[Any] | None = None
         self.rows_read: dict[str, int] = {}
         self.rows_of_run: dict[str, int] = {}
+        self.run_order: RunOrder | None = None
         self.target: str | None = None
         self._lock, self._piece = make_lock(self), None
 
@@ -186,6 +190,7 @@ class StreamModel(ExclusiveAccess):
     def forget_run(self, sources: Iterable[str]) -> None:
         """Begin a new run over some sources."""
         forgotten = set(sources)
+        self.run_order = None
         self.rows_of_run = {name: n for name, n in self.rows_of_run.items() if name not in forgotten}
 
     def ahead_of(self, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -205,10 +210,16 @@ class StreamModel(ExclusiveAccess):
         for _ in self.learn_until(block, ()):
             pass
 
-    def learn_until(self, block: Block, stops: Iterable[int]) -> Iterator[int]:
+    def learn_until(
+        self,
+        block: Block,
+        stops: Iterable[int],
+        before_piece: Callable[[Rows, np.ndarray, np.ndarray], None] | None = None,
+    ) -> Iterator[int]:
         """Learn from a block, and pause after each of some numbers of examples, counted from the start of the model.
 
-        Yields the number of examples so far at each pause, so that the caller can read the ledger.
+        Yields the number of examples so far at each pause, so that the caller can read the ledger. `before_piece` is
+        called with the encoded rows of each piece, the classes and the class index of each row, before it is learned.
         """
         if block.labels is None:
             raise ValueError("Rows without labels teach nothing.")
@@ -220,12 +231,18 @@ class StreamModel(ExclusiveAccess):
         edges = [0, *sorted(stop - before for stop in stops if before < stop < before + len(block)), len(block)]
         for start, stop in pairwise(edges):
             for piece in encoding.split(block if stop - start == len(block) else block[start:stop]):
-                yield self._learn_piece(encoding, piece, classes, class_indices[done : done + len(piece)])
+                own_indices = class_indices[done : done + len(piece)]
+                yield self._learn_piece(encoding, piece, classes, own_indices, before_piece)
                 done += len(piece)
 
     @exclusive_write
     def _learn_piece(
-        self, encoding: Encoding[Any], block: Block, classes: np.ndarray, class_indices: np.ndarray
+        self,
+        encoding: Encoding[Any],
+        block: Block,
+        classes: np.ndarray,
+        class_indices: np.ndarray,
+        before_piece: Callable[[Rows, np.ndarray, np.ndarray], None] | None,
     ) -> int:
         """Learn from a piece of a block; return the number of examples so far."""
         encoding = self.encoding or encoding
@@ -246,8 +263,12 @@ class StreamModel(ExclusiveAccess):
         self.encoding = encoding
         try:
             encoded = list(encoding.learn(block))
+            done = 0
             for rows in encoded:
                 rows.require_numbers()
+                if before_piece is not None and len(rows):
+                    before_piece(rows, classes, class_indices[done : done + len(rows)])
+                done += len(rows)
             piece.rows = encoded
             self._finish(piece)
         except Exception:
@@ -302,6 +323,8 @@ class StreamModel(ExclusiveAccess):
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
+        if self.run_order is not None:
+            root.facts["run_order"] = asdict(self.run_order)
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -327,6 +350,7 @@ class StreamModel(ExclusiveAccess):
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
             for kept in ("rows_read", "rows_of_run")
         )
+        found.run_order = _read_run_order(root)
         found.target = root.fact("target", str) or None
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
@@ -364,6 +388,21 @@ def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     if isinstance(block, SparseBlock):
         return IndexEncoding()
     return NameEncoding.empty(features.hash_bits) if isinstance(block, NamedBlock) else TableEncoding(features)
+
+
+def _read_run_order(root: Section) -> RunOrder | None:
+    if "run_order" not in root.facts:  # as in files of earlier versions
+        return None
+    part = root.part("run_order")
+    order = RunOrder(
+        part.fact("source", str),
+        part.fact("seed", int),
+        part.fact("rows", int),
+        part.fact("parts", int),
+        part.fact("is_first_shuffled", bool),
+    )
+    root.require(order.seed >= 0 and order.rows >= 0 and order.parts >= 1, "the order of its rows makes no sense")
+    return order
 
 
 def _read_encoding(section: Section) -> Encoding[Any]:

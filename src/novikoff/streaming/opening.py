@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from novikoff.data.formats.columns import KINDS
 from novikoff.data.formats.opening import open_stream
 from novikoff.errors import DataError
 
 if TYPE_CHECKING:
+    from novikoff.data.formats.block import Block
     from novikoff.streaming.model import StreamModel
 
-__all__ = ["open_for_model"]
+__all__ = ["open_for_model", "options_like", "read_for_model"]
 
 
 def open_for_model(
@@ -35,6 +38,23 @@ def open_for_model(
     reader = open_stream(path, otherwise=model.format, hints=hints, **options)
     _require_width(model, reader)
     return reader
+
+
+def read_for_model(model: StreamModel, files: Iterable[str], options: dict[str, Any]) -> Iterator[Block]:
+    """Yield the labelled blocks of files, read as the model knows their columns."""
+    for file in files:
+        with open_for_model(model, file, options) as reader:
+            yield from reader
+
+
+def options_like(reader: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options for reading another file like the one that was read: the same target, and columns of the same kinds."""
+    if not getattr(reader, "names", ()):
+        return dict(options)
+    columns = zip(reader.names, reader.kinds, strict=True)
+    kinds = {name: kind for name, kind in columns if kind in KINDS and name != reader.target_name}
+    hints = {} if reader.target_name is None else {"target": reader.target_name}
+    return {**hints, **options, "types": {**kinds, **options.get("types", {})}}
 
 
 def _require_width(model: StreamModel, reader: Any) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.ledger import Ledger
     from novikoff.streaming.checkpoints import Checkpointer
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.progressive import ProgressiveErrors
     from novikoff.streaming.rejects import RejectLog
 
 __all__ = ["LearningSession"]
@@ -34,6 +35,8 @@ class LearningSession:
         Called with the ledger when the model has learned from 1, 2, 4, 8, ... examples.
     on_block : callable, optional
         Called with the ledger after each block.
+    progressive : ProgressiveErrors, optional
+        Counts errors while the model learns; set it to None to stop counting.
     guard : context manager, optional
         Entered around each block; it must be reusable. The command defers Ctrl-C to the end of a block with it.
     """
@@ -47,10 +50,11 @@ class LearningSession:
         rejects: RejectLog | None = None,
         on_power_of_two: Callable[[Ledger], None] | None = None,
         on_block: Callable[[Ledger], None] | None = None,
+        progressive: ProgressiveErrors | None = None,
         guard: AbstractContextManager[Any] | None = None,
     ) -> None:
         self.model, self.blocks, self.checkpointer, self.rejects = model, blocks, checkpointer, rejects
-        self.on_power_of_two, self.on_block = on_power_of_two, on_block
+        self.on_power_of_two, self.on_block, self.progressive = on_power_of_two, on_block, progressive
         self._guard = guard or nullcontext()
         self._examples_before = model.ledger.examples
 
@@ -90,13 +94,21 @@ class LearningSession:
     def _learn_block(self, block: Block) -> None:
         if self.rejects is not None:
             self.rejects.add(block)
-        if len(block) and self.on_power_of_two is None:
-            self.model.learn(block)
-        elif len(block) and self.on_power_of_two is not None:
-            for n_examples in self.model.learn_until(block, _POWERS_OF_TWO):
-                if n_examples in _POWERS_OF_TWO:
-                    self.on_power_of_two(self.model.ledger)
+        if len(block):
+            self._learn_rows(block)
         if self.on_block is not None:
             self.on_block(self.model.ledger)
         if self.checkpointer is not None:
             self.checkpointer.save_if_due()
+
+    def _learn_rows(self, block: Block) -> None:
+        progressive = self.progressive
+        stops = _POWERS_OF_TWO if self.on_power_of_two is not None else frozenset()
+        if progressive is not None and not block.is_costly_to_cut:
+            stops |= progressive.stops
+        before_piece = None if progressive is None else progressive.before_piece
+        for n_examples in self.model.learn_until(block, stops, before_piece):
+            if progressive is not None:
+                progressive.after_piece()
+            if self.on_power_of_two is not None and n_examples in _POWERS_OF_TWO:
+                self.on_power_of_two(self.model.ledger)

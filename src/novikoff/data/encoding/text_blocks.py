@@ -26,6 +26,8 @@ class BlockWithNgrams(TableBlock):
     bag: NgramBag | None
     made_for: tuple[Features, list[str]] | None
 
+    is_costly_to_cut = True
+
     @classmethod
     def from_block(cls, block: TableBlock, features: Features) -> BlockWithNgrams:
         """Compute the n-grams of a block."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -162,11 +162,13 @@ class Block(ABC):
     rejects: list[Reject] = field(default_factory=list, kw_only=True)
     coded_labels: CategoricalColumn | None = field(default=None, kw_only=True)
 
+    is_costly_to_cut: ClassVar[bool] = False  # whether something that was computed ahead is lost when it is cut
+
     def __len__(self) -> int:
         return len(self.lines)
 
     def __getitem__(self, part: slice | np.ndarray) -> Self:
-        """Some rows, consecutive ones or those of these indices, which rise; without the rejects."""
+        """Some rows, consecutive ones or those of these indices, in any order; without the rejects."""
         changes = self._cut(part)
         if self._are_labels_coded:
             assert self.coded_labels is not None
@@ -295,13 +297,12 @@ class NamedBlock(Block):
         return replace(self, lines=self.lines[rows], labels=labels, rejects=rejects, **self._entries(rows))
 
     def _entries(self, rows: np.ndarray) -> dict[str, Any]:
-        sizes = np.diff(self.indptr)
-        is_selected = np.zeros(len(self), bool)
-        is_selected[rows] = True
-        entries = np.repeat(is_selected, sizes)
+        sizes = np.diff(self.indptr)[rows]
+        ends = np.cumsum(sizes)
+        entries = np.arange(ends[-1] if len(ends) else 0) + np.repeat(self.indptr[rows] - (ends - sizes), sizes)
         parts = {name: getattr(self, name)[entries] for name in ("names", "hashes", "values", "namespace_of")}
         parts |= {"distinct": self.distinct[rows], "squared_norms": self.squared_norms[rows]}
-        return {"indptr": np.concatenate([[0], np.cumsum(sizes[rows])]).astype(np.int32), **parts}
+        return {"indptr": np.concatenate([[0], ends]).astype(np.int32), **parts}
 
     def dicts(self) -> list[dict[str, float]]:
         """Every row as a dict of names, `namespace^feature` as Vowpal Wabbit shows them, and values."""

@@ -1,0 +1,127 @@
+"""LearningReport: what `novikoff learn` prints about the rows it learns, and how good the model is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from novikoff.cli.columns_report import ColumnsReport
+from novikoff.cli.printable import printable
+from novikoff.cli.progress import ByteCounter, say
+from novikoff.errors import DataError
+from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, require_repeated_labels
+from novikoff.streaming.passes import PassObserver
+from novikoff.streaming.progressive import ErrorCount, ProgressiveErrors
+
+if TYPE_CHECKING:
+    from novikoff.data.formats.block import Block
+    from novikoff.streaming.label_runs import LabelRuns
+    from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.row_order import RunOrder
+    from novikoff.streaming.session import LearningSession
+
+__all__ = ["LearningReport", "check_first_block"]
+
+
+def check_first_block(block: Block) -> None:
+    """Raise an error if the labels cannot be classes; say which columns are probably no features."""
+    try:
+        require_repeated_labels(block)
+    except DataError as error:
+        raise click.ClickException(f"{error} --target names another; --loss squared predicts numbers.") from error
+    for doubt in doubtful_columns(block):
+        say(_explain(doubt))
+
+
+def _explain(doubt: ColumnDoubt) -> str:
+    name = printable(doubt.column, 40)
+    if doubt.reason == "row number":
+        return f'Column "{name}" numbers the rows: leave it out with --drop {name}, unless it means something.'
+    return (
+        f'Column "{name}" has a new word in nearly every row, from which nothing can be learned: leave it out with '
+        f"--drop {name}, or take it as text with --types {name}=text."
+    )
+
+
+class LearningReport(PassObserver):
+    """Prints what is done with the rows, and in the end what the numbers of mistakes mean.
+
+    Parameters
+    ----------
+    model : StreamModel
+    counter : ByteCounter
+        Follows the bytes of each file.
+
+    Attributes
+    ----------
+    progressive : ProgressiveErrors
+        Of the first pass.
+    session : LearningSession
+        Set it before the first block is learned.
+    """
+
+    session: LearningSession
+
+    def __init__(self, model: StreamModel, counter: ByteCounter) -> None:
+        self.model, self.progressive = model, ProgressiveErrors(model.model)
+        self._counter, self._columns = counter, ColumnsReport()
+        self._start = model.ledger.examples, model.ledger.mistakes
+        self._first_pass: ErrorCount | None = None
+        self._is_sorted = False
+
+    def on_open(self, reader: Any) -> None:
+        self._counter.follow(reader.source)
+        self._columns.add(reader)
+
+    def on_notice(self, message: str) -> None:
+        say(message)
+
+    def on_order(self, order: RunOrder) -> None:
+        why = "The rows come sorted by label, and are" if order.is_first_shuffled else "Passes after the first are"
+        how = f" {order.parts} parts one after another, since they do not fit in memory," if order.parts > 1 else ""
+        say(f"{why} learned in a random order,{how} with seed {order.seed}; --shuffle never keeps the order.")
+
+    def on_sorted(self, runs: LabelRuns) -> None:
+        self._is_sorted = True
+        rows = f"the first {runs.n_rows:,} rows"
+        what = f"{rows} come sorted by label" if len(runs.labels) > 1 else f"{rows} all have one label"
+        say(
+            f"{what[0].upper()}{what[1:]}. If all rows come sorted, the rates below mean nothing: shuffle them first, "
+            "or give a file by its name instead of a pipe."
+        )
+
+    def on_pass_end(self, k: int) -> None:
+        if k == 0:
+            self._first_pass = self._mistakes()
+            self.session.progressive = None
+
+    def _mistakes(self) -> ErrorCount:
+        examples, mistakes = self._start
+        ledger = self.model.ledger
+        return ErrorCount(ledger.mistakes - mistakes, ledger.examples - examples)
+
+    def print_mistakes(self) -> None:
+        """Print the mistakes over the first pass and over its last tenth, and say what they are."""
+        count = self._first_pass or self._mistakes()
+        if not count.rows:
+            return
+        say(f"Mistakes while learning: {count}; each row was predicted before it was learned from.")
+        recent = self.progressive.recent
+        if recent is not None:
+            name = type(self.model.model.learner.hypothesis).__name__.lower()
+            say(f"Mistakes of the {name} weights, which answer, at the end of the pass: {recent}.")
+        if self._is_sorted:
+            say("The rows seemed to be sorted by label: these rates say nothing about other rows.")
+
+    def print_errors(self, name: str, blocks: Iterator[Block]) -> None:
+        """Print the errors on rows that were not learned."""
+        from novikoff.streaming.candidates import evaluate
+
+        evaluation = evaluate(self.model, blocks)
+        if not evaluation.rows:
+            say(f"{name}: there are no rows to test on.")
+            return
+        count = ErrorCount(evaluation.errors[evaluation.hypothesis], evaluation.rows)
+        say(f"{name}, never learned from: {count} wrong.")

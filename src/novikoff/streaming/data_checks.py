@@ -1,0 +1,71 @@
+"""Checks of the first rows of a table: labels and columns that cannot be what the user meant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from novikoff.data.formats.block import CategoricalColumn, TableBlock
+from novikoff.errors import DataError
+
+if TYPE_CHECKING:
+    from novikoff.data.formats.block import Block
+
+__all__ = ["ColumnDoubt", "doubtful_columns", "require_repeated_labels"]
+
+_FEWEST_ROWS = 100  # fewer show nothing
+_DISTINCT = 0.5  # share of labels that differ from all others, from which on they are no classes
+_NEARLY_ALL = 0.9  # share of distinct values, from which on a column of words is an id or a text
+
+
+def require_repeated_labels(block: Block) -> None:
+    """Raise a DataError if nearly every row has a label of its own: there is nothing to learn from such labels."""
+    if block.labels is None or len(block) < _FEWEST_ROWS:
+        return
+    classes, _ = block.encode_labels()
+    if len(classes) > _DISTINCT * len(block):
+        example = str(classes[0])[:40]
+        raise DataError(
+            f"{block.source}: {len(classes):,} different labels in the first {len(block):,} rows, such as {example!r}: "
+            "nearly every row has a label of its own. Is this the column of the labels?"
+        )
+
+
+@dataclass(frozen=True)
+class ColumnDoubt:
+    """A column that is probably not a feature."""
+
+    column: str
+    reason: Literal["row number", "nearly distinct"]
+
+
+def doubtful_columns(block: Block) -> list[ColumnDoubt]:
+    """Find columns that number the rows, and categorical columns in which nearly every value is new.
+
+    >>> import numpy as np
+    >>> from novikoff.data.formats import CategoricalColumn, TableBlock
+    >>> columns = {"id": np.arange(1.0, 301.0), "who": CategoricalColumn.from_cells(map(str, range(300)))}
+    >>> block = TableBlock("a.csv", np.arange(300), np.zeros(300), columns)
+    >>> [(doubt.column, doubt.reason) for doubt in doubtful_columns(block)]
+    [('id', 'row number'), ('who', 'nearly distinct')]
+    """
+    if not isinstance(block, TableBlock) or len(block) < _FEWEST_ROWS:
+        return []
+    doubts = []
+    for name, column in block.columns.items():
+        if isinstance(column, np.ndarray):
+            if _numbers_rows(column):
+                doubts.append(ColumnDoubt(name, "row number"))
+        elif isinstance(column, CategoricalColumn):
+            used = column.codes[column.codes >= 0]
+            if len(used) >= _FEWEST_ROWS and len(np.unique(used)) > _NEARLY_ALL * len(used):
+                doubts.append(ColumnDoubt(name, "nearly distinct"))
+    return doubts
+
+
+def _numbers_rows(column: np.ndarray) -> bool:
+    """Whether a column counts 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    first = float(column.min())
+    return bool(first in (0.0, 1.0) and np.array_equal(np.sort(column), np.arange(first, first + len(column))))

@@ -1,0 +1,89 @@
+"""LabelRuns: do the rows of a stream come sorted by label?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from novikoff.data.formats.block import Block
+
+__all__ = ["LabelRuns"]
+
+_RUNS_PER_LABEL = 2  # in a file, so that a few misplaced rows do not hide that it is sorted
+_MIN_EVIDENCE = 3  # how many times fewer runs than in a random order
+_MANY_ALIKE = 100  # rows with one label only, after which the others may come behind them
+
+
+class LabelRuns:
+    """Counts the runs of equal labels, and the rows of each label, along a stream.
+
+    n rows of which a label i has n_i come in 1 + n - sum n_i**2 / n runs on average if their order is random. Rows that
+    are sorted by label come in one run per label.
+
+    Parameters
+    ----------
+    n_files : int
+        Over how many files the stream goes, each of which may be sorted by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novikoff.data.formats import TableBlock
+    >>> from novikoff.streaming.label_runs import LabelRuns
+    >>> runs = LabelRuns()
+    >>> for labels in (["ham"] * 50, ["ham"] * 10 + ["spam"] * 40):
+    ...     runs.add(TableBlock("mail.csv", np.arange(len(labels)), np.array(labels, object), {}))
+    >>> runs.n_runs, runs.expected_runs, runs.is_sorted
+    (2, 49.0, True)
+    """
+
+    def __init__(self, n_files: int = 1) -> None:
+        self.n_runs = 0
+        self._max_runs_per_label = _RUNS_PER_LABEL * n_files
+        self._rows_of: Counter[Any] = Counter()
+        self._last: Any = None
+
+    def add(self, block: Block) -> None:
+        """Count the labels of the next rows."""
+        if block.labels is None or not len(block):
+            return
+        classes, codes = block.encode_labels()
+        labels = classes.tolist()
+        counts = np.bincount(codes, minlength=len(labels)).tolist()
+        self._rows_of.update({label: count for label, count in zip(labels, counts, strict=True) if count})
+        is_new_run = not self.n_runs or labels[codes[0]] != self._last
+        self.n_runs += int(np.count_nonzero(codes[1:] != codes[:-1])) + is_new_run
+        self._last = labels[codes[-1]]
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels met so far, in no particular order."""
+        return list(self._rows_of)
+
+    @property
+    def n_rows(self) -> int:
+        return self._rows_of.total()
+
+    @property
+    def expected_runs(self) -> float:
+        """How many runs these rows would have on average in a random order."""
+        n = self.n_rows
+        return 1 + n - sum(count * count for count in self._rows_of.values()) / n if n else 0.0
+
+    @property
+    def may_be_sorted(self) -> bool:
+        """Whether the labels have come in so few runs that the rows may turn out to be sorted."""
+        return self.n_runs <= self._max_runs_per_label * len(self._rows_of)
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the labels have come in few runs each, and in far fewer than in a random order."""
+        return self.may_be_sorted and self.n_runs * _MIN_EVIDENCE <= self.expected_runs
+
+    @property
+    def seems_sorted(self) -> bool:
+        """Whether the rows are sorted as far as they have come, or have all had one label for long."""
+        return self.is_sorted or (self.n_runs == 1 and self.n_rows >= _MANY_ALIKE)
