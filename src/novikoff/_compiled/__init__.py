@@ -1,6 +1,7 @@
 """Compiled code: the one package that imports numba, with a plain fallback for everything that is hand-written.
 
     jit.py             the decorators, and which flags they compile with
+    compile_clock.py   how long compiling took, and a clock that stands still meanwhile
     numba_private.py   the parts of numba that are not documented, guarded: without them only speed is lost
     switches.py        NOVIKOFF_PLAIN=1, and which fast paths this process uses
     llvm.py            functions written in LLVM's intermediate representation
@@ -12,8 +13,8 @@
 What the loops compute is decided elsewhere: rules in `rules.py`, losses in `losses.py`.
 """
 
+from novikoff._compiled.compile_clock import before_compiling, compile_seconds, working_time
 from novikoff._compiled.jit import (
-    before_compiling,
     compile_here,
     inlined,
     inlined_exactly,
@@ -28,10 +29,12 @@ __all__ = [
     "PREFETCHES_ROWS",
     "before_compiling",
     "compile_here",
+    "compile_seconds",
     "inlined",
     "inlined_exactly",
     "inlined_in_order",
     "is_compiling",
     "loop",
     "rebuild",
+    "working_time",
 ]

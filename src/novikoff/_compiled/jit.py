@@ -17,13 +17,11 @@ from types import FunctionType
 from typing import Any
 
 import numba
-from numba.core import event
 from numba.core.errors import NumbaError
 
 from novikoff._compiled.numba_private import guard_signals, stamp, uncount
 
 __all__ = [
-    "before_compiling",
     "check_cache",
     "compile_here",
     "inlined",
@@ -108,20 +106,6 @@ def files_behind(function: Any) -> set[str]:
         if isinstance(source, FunctionType) and source is not value and source.__code__.co_filename != own:
             found |= {source.__code__.co_filename} | files_behind(source)
     return found
-
-
-def before_compiling(tell: Callable[[], None]) -> None:
-    """Call `tell` once, when something has to be compiled next; loading from the disk does not count."""
-
-    class Listener(event.Listener):
-        def on_start(self, _: Any) -> None:
-            event.unregister("numba:compile", self)  # type: ignore[no-untyped-call]
-            tell()
-
-        def on_end(self, _: Any) -> None:
-            """Nothing to tell."""
-
-    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
 
 
 def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:

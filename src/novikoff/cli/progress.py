@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -32,7 +31,7 @@ def announce_compilation() -> None:
     if sys.stderr.isatty():
         from novikoff._compiled import before_compiling
 
-        before_compiling(lambda: say("Compiling for this machine: some seconds, once."))
+        before_compiling(lambda: say("Compiling (once on this machine) ..."))
 
 
 class LedgerTable:
@@ -45,10 +44,12 @@ class LedgerTable:
     """
 
     def __init__(self, ledger: Ledger) -> None:
+        from novikoff._compiled import compile_seconds, working_time
+
         self.first = ledger.examples
         self._examples, self._mistakes = ledger.examples, ledger.mistakes
         self._last = -1  # examples in the last line
-        self._began = time.perf_counter()
+        self._began, self._compiled_before = working_time(), compile_seconds()
 
     def add_line(self, ledger: Ledger) -> None:
         """Print the figures of a ledger, below the headings if it is the first line."""
@@ -63,12 +64,16 @@ class LedgerTable:
         )
 
     def finish(self, ledger: Ledger) -> None:
-        """Print the last line, and how many rows were learned per second."""
+        """Print the last line, and how many rows were learned per second, apart from compiling."""
+        from novikoff._compiled import compile_seconds, working_time
+
         if ledger.examples not in (self._last, self.first):
             self.add_line(ledger)
-        seconds = max(time.perf_counter() - self._began, 1e-9)
+        seconds = max(working_time() - self._began, 1e-9)
         rate = (ledger.examples - self.first) / seconds
-        say(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s.")
+        compiling = compile_seconds() - self._compiled_before
+        apart = f", besides {compiling:.1f} s of compiling" if compiling >= 0.05 else ""
+        say(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s{apart}.")
 
 
 class ByteCounter:
@@ -125,12 +130,14 @@ def progress(counter: ByteCounter, *, is_visible: bool = True) -> Iterator[Calla
     from rich.console import Console
     from rich.progress import Progress  # takes a tenth of a second to import
 
-    began = time.perf_counter()
+    from novikoff._compiled import working_time
+
+    began = working_time()
     with Progress(*_bar_columns(counter), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=counter.total, rows=0, rate=0.0)
 
         def update(rows: int) -> None:
-            bar.update(task, completed=counter.bytes_read, rows=rows, rate=rows / (time.perf_counter() - began))
+            bar.update(task, completed=counter.bytes_read, rows=rows, rate=rows / max(working_time() - began, 1e-9))
 
         yield update
 

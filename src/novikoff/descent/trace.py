@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
+from novikoff._compiled import working_time
 from novikoff.descent.objective import DescentPoint
 from novikoff.formatting.summary import SummaryMixin
 
@@ -25,17 +25,17 @@ class DescentTrace(SummaryMixin):
     objective, gradient_norm : ndarray
         F and the norm of its gradient.
     seconds : ndarray
-        Time since the start.
+        Time since the start, without that of compiling.
     """
 
     def __init__(self, listener: Callable[[str], None] | None = None) -> None:
         self.points: list[tuple[float, float, float, float]] = []
-        self.began = time.perf_counter()
+        self.began = working_time()
         self._listener = listener
 
     def report(self, passes: float, point: DescentPoint) -> None:
         """Add an entry, and pass it to the listener as a line of text."""
-        seconds = time.perf_counter() - self.began
+        seconds = working_time() - self.began
         self.points.append((passes, point.value, point.gradient_norm, seconds))
         if self._listener is not None:
             self._listener(

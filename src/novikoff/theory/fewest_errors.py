@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from novikoff._compiled import working_time
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.theory.certificates import Certificate, Inseparable, Question
@@ -188,7 +188,7 @@ def fewest_errors(
     >>> fewest.is_exact, fewest.upper
     (True, 1)
     """
-    start = time.monotonic()
+    start = working_time()
     if not time_limit >= 0.0:
         raise ValueError(f"time_limit must be a number of seconds >= 0, found {time_limit!r}.")
     rows, labels = read_data(X, y)
@@ -227,7 +227,7 @@ class _Printer:
         self.start, self.n_rows = start, n_rows
 
     def __call__(self, lower: int, upper: int) -> None:
-        seconds = time.monotonic() - self.start
+        seconds = working_time() - self.start
         print(f"{seconds:7.1f} s  between {lower} and {upper} of {self.n_rows} rows", file=sys.stderr)
 
 

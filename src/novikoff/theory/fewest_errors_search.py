@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
+from novikoff._compiled import working_time
 from novikoff.errors import CertificateError
 from novikoff.inputs.rows import Rows
 from novikoff.theory.certificates import Inseparable, Question, Separable
@@ -68,7 +68,7 @@ class FewestErrorsSearch:
 
     def expired(self) -> bool:
         """Whether the time limit is reached."""
-        return time.monotonic() > self.deadline
+        return working_time() > self.deadline
 
     def run(self) -> None:
         """Search until the bounds meet, the time limit is reached or Ctrl-C; the bounds found by then are kept."""
@@ -162,7 +162,7 @@ class FewestErrorsSearch:
         margins = self.points.margins(scale_to_doubles(self.w))
         wrong = np.flatnonzero(~self.right & (self.costs > 0))
         for point in wrong[np.argsort(-margins[wrong])].tolist():
-            if time.monotonic() > until:
+            if working_time() > until:
                 return
             if not self.right[point]:
                 kept = self.right & (self.costs > 0)
@@ -173,13 +173,13 @@ class FewestErrorsSearch:
 
     def _pack_witnesses(self, until: float) -> None:
         """Find witnesses without a common point in random parts of the points, small parts first, which are faster."""
-        while time.monotonic() < until:
+        while working_time() < until:
             unpacked = self.rng.permutation(np.flatnonzero(self.left))
             before = len(self.packed)
             parts = np.array_split(unpacked, math.ceil(len(unpacked) / self.part)) if unpacked.size else []
             for part in parts:
                 self._pack_part(part)
-                if time.monotonic() > until:
+                if working_time() > until:
                     break
             self._raise_lower_bound(list(self.packed.items()))
             if self.part >= len(unpacked):
@@ -198,7 +198,7 @@ class FewestErrorsSearch:
         self.packed, self.left = {}, self.costs.copy()
         for point in np.flatnonzero(~self.right & (self.costs > 0)).tolist():
             self._pack_part(np.append(np.flatnonzero(self.right & (self.left > 0)), point))
-            if time.monotonic() > until:
+            if working_time() > until:
                 break
         self._raise_lower_bound(list(self.packed.items()))
         self.part = len(self.points)
@@ -296,11 +296,11 @@ class FewestErrorsSearch:
         return True
 
     def _seconds_left(self) -> float:
-        return max(0.0, self.deadline - time.monotonic())
+        return max(0.0, self.deadline - working_time())
 
     def _time_after(self, share: float) -> float:
         """The moment at which this share of the time that is left will have passed."""
-        return time.monotonic() + share * self._seconds_left()
+        return working_time() + share * self._seconds_left()
 
     def witnesses(self, proof: list[tuple[int, Fraction]]) -> tuple[list[Inseparable], list[Fraction]]:
         """The witnesses of a proof as certificates about rows, with their shares: rows that are 0, opposite rows, and
