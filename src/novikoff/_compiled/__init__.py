@@ -13,7 +13,7 @@
 What the loops compute is decided elsewhere: rules in `rules.py`, losses in `losses.py`.
 """
 
-from novikoff._compiled.compile_clock import before_compiling, compile_seconds, working_time
+from novikoff._compiled.compile_clock import before_compiling, compile_seconds, waiting_for_compiler, working_time
 from novikoff._compiled.jit import (
     compile_here,
     inlined,
@@ -36,5 +36,6 @@ __all__ = [
     "is_compiling",
     "loop",
     "rebuild",
+    "waiting_for_compiler",
     "working_time",
 ]

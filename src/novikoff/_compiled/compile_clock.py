@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba.core import event
 
-__all__ = ["before_compiling", "compile_seconds", "working_time"]
+__all__ = ["before_compiling", "compile_seconds", "waiting_for_compiler", "working_time"]
 
 
 class _CompileClock(event.Listener):
@@ -49,6 +50,16 @@ event.register("numba:compile", _clock)  # type: ignore[no-untyped-call]
 def before_compiling(callback: Callable[[], None]) -> None:
     """Call a function once, when something has to be compiled next; loading from the disk does not count."""
     _clock.callbacks.append(callback)
+
+
+@contextmanager
+def waiting_for_compiler() -> Iterator[None]:
+    """Count the time in the `with` block as compiling: another process does it for this one."""
+    _clock.on_start(None)
+    try:
+        yield
+    finally:
+        _clock.on_end(None)
 
 
 def compile_seconds() -> float:

@@ -168,6 +168,7 @@ def learn(
     from novikoff.streaming.rejects import RejectLog
     from novikoff.streaming.row_order import ShufflePolicy
     from novikoff.streaming.session import LearningSession
+    from novikoff.streaming.warm_up import WarmUp
 
     if resume and start is None:
         raise click.UsageError("--resume needs a model to continue from: --from MODEL.")
@@ -187,7 +188,8 @@ def learn(
     announce_compilation()
     counter, guard = ByteCounter(files, 1), DeferredInterrupts()
     log, draft = RejectLog(rejects, append=resume, notify=say), _draft_path(output, start if resume else None)
-    report = LearningReport(model, counter)
+    warm_up = WarmUp()
+    report = LearningReport(model, counter, warm_up)
     options = drop_unset(options)
     held_out = Holdout(holdout, seed)
     blocks = FilePasses(
@@ -203,7 +205,7 @@ def learn(
     )
     session = LearningSession(
         model,
-        blocks,
+        warm_up.before_first(blocks),
         checkpointer=Checkpointer(model, draft, checkpoint, log),
         rejects=log,
         progressive=report.progressive,

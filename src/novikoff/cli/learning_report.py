@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.row_order import RunOrder
     from novikoff.streaming.session import LearningSession
+    from novikoff.streaming.warm_up import WarmUp
 
 __all__ = ["LearningReport", "check_first_block"]
 
@@ -53,6 +54,8 @@ class LearningReport(PassObserver):
     model : StreamModel
     counter : ByteCounter
         Follows the bytes of each file.
+    warm_up : WarmUp
+        Told what the rows of each file are like.
 
     Attributes
     ----------
@@ -64,9 +67,9 @@ class LearningReport(PassObserver):
 
     session: LearningSession
 
-    def __init__(self, model: StreamModel, counter: ByteCounter) -> None:
+    def __init__(self, model: StreamModel, counter: ByteCounter, warm_up: WarmUp) -> None:
         self.model, self.progressive = model, ProgressiveErrors(model.model)
-        self._counter, self._columns = counter, ColumnsReport()
+        self._counter, self._columns, self._warm_up = counter, ColumnsReport(), warm_up
         self._start = model.ledger.examples, model.ledger.mistakes
         self._first_pass: ErrorCount | None = None
         self._is_sorted = False
@@ -74,6 +77,7 @@ class LearningReport(PassObserver):
     def on_open(self, reader: Any) -> None:
         self._counter.follow(reader.source)
         self._columns.add(reader)
+        self._warm_up.expect(reader)
 
     def on_notice(self, message: str) -> None:
         say(message)
