@@ -69,15 +69,29 @@ def started_with(monkeypatch, command):
     return warm
 
 
-@pytest.mark.parametrize("code", ["raise SystemExit(3)", "import time; time.sleep(60)"])
-def test_a_process_that_fails_or_hangs_does_no_harm(monkeypatch, code):
-    monkeypatch.setattr(warm_up, "_PATIENCE", 0.5)
-    warm = started_with(monkeypatch, [sys.executable, "-c", code])
-    process = warm._process
-    began = time.perf_counter()
+def test_a_process_that_fails_does_no_harm(monkeypatch):
+    warm = started_with(monkeypatch, [sys.executable, "-c", "raise SystemExit(3)"])
     assert list(warm.before_first(["block", "block"])) == ["block", "block"]
+
+
+def test_a_process_that_hangs_is_ended(monkeypatch):
+    warm = started_with(monkeypatch, [sys.executable, "-c", "import time; time.sleep(60)"])
+    process, began = warm._process, time.perf_counter()
+    warm.wait(0.2)
     assert process.poll() is not None
     assert time.perf_counter() - began < 30
+
+
+def test_it_is_ended_if_reading_fails(monkeypatch):
+    def blocks():
+        raise ValueError("bad row")
+        yield
+
+    warm = started_with(monkeypatch, [sys.executable, "-c", "import time; time.sleep(60)"])
+    process = warm._process
+    with pytest.raises(ValueError, match="bad row"):
+        list(warm.before_first(blocks()))
+    assert process.poll() is not None
 
 
 def test_none_is_started_where_nothing_is_compiled():

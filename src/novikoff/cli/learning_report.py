@@ -31,7 +31,7 @@ def check_first_block(block: Block) -> None:
     try:
         require_repeated_labels(block)
     except DataError as error:
-        raise click.ClickException(f"{error} --target names another; --loss squared predicts numbers.") from error
+        raise click.ClickException(f"{error} --target names another.") from error
     for doubt in doubtful_columns(block):
         say(_explain(doubt))
 

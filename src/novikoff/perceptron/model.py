@@ -387,9 +387,13 @@ class Model(ExclusiveAccess):
 
         Rows may have more columns than the weights, which score nothing there; an unknown label is an error.
         """
-        if self.n_features is None or not len(self.labels):
+        learned = self._read_now()
+        known, state, learner = learned.labels.as_array(), learned.state, learned.learner
+        if state is None or not len(known):
             return len(rows)
-        predictions = self.predict(rows.narrow(self.n_features))
+        rows = rows.narrow(state.n_features)
+        scores = state.mean_scores(rows, learner.constant) if learner.hypothesis.averages else learned.scores(rows)
+        predictions = known[learner.decide(scores)] if len(known) > 1 else np.repeat(known, len(rows))
         return int((predictions != classes[class_indices]).sum())
 
     def _score(self, rows: Rows) -> tuple[ModelState, np.ndarray]:

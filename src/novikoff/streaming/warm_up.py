@@ -61,24 +61,28 @@ class WarmUp:
             self._process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
 
     def before_first(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield the blocks; wait for the process before the first."""
-        for block in blocks:
-            self.wait()
-            yield block
+        """Yield the blocks; wait for the process before the first, or end it if there is none."""
+        try:
+            for block in blocks:
+                self.wait()
+                yield block
+        finally:
+            self.wait(0.0)
 
-    def wait(self) -> None:
-        """Wait until the process has ended; from then on none is started."""
-        self._is_open, process, self._process = False, self._process, None
-        if process is None:
+    def wait(self, patience: float = _PATIENCE) -> None:
+        """Wait until the process has ended, and end it after that many seconds; from then on none is started."""
+        self._is_open = False
+        if self._process is None:
             return
         try:
             with waiting_for_compiler():
-                process.wait(_PATIENCE)
+                self._process.wait(patience)
         except BaseException as error:
-            process.kill()
-            process.wait()
+            self._process.kill()
+            self._process.wait()
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
+        self._process = None
 
 
 def compile_for(task: dict[str, Any]) -> None:
