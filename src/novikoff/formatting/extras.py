@@ -1,7 +1,8 @@
 """What to type to install an extra, for messages about a package that is missing.
 
 novikoff is installed from a clone, a wheel or an address of git, so `pip install 'novikoff[plot]'` would find nothing,
-or something else. pip notes where a package came from (PEP 610, direct_url.json); that place is named if it still exists.
+or something else. pip notes where a package came from (PEP 610, direct_url.json); the message names that place if it
+still exists.
 """
 
 from __future__ import annotations
