@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def split(requirement):
     return name, bound and bound[1]
 
 
-@pytest.mark.parametrize("requirement", [*PROJECT["dependencies"], *sum(FOR_USERS.values(), [])])
+@pytest.mark.parametrize("requirement", [*PROJECT["dependencies"], *chain(*FOR_USERS.values())])
 def test_lower_bounds_are_the_versions_that_are_tested(requirement):
     name, bound = split(requirement)
     oldest = read_pins("constraints-oldest.txt")[name]
@@ -33,7 +34,7 @@ def test_lower_bounds_are_the_versions_that_are_tested(requirement):
 
 
 @pytest.mark.parametrize(
-    "requirement", [*PROJECT["dependencies"], *sum(EXTRAS.values(), []), *SETTINGS["build-system"]["requires"]]
+    "requirement", [*PROJECT["dependencies"], *chain(*EXTRAS.values()), *SETTINGS["build-system"]["requires"]]
 )
 def test_everything_that_make_installs_is_pinned(requirement):
     assert split(requirement)[0] in read_pins("constraints.txt")
@@ -41,5 +42,5 @@ def test_everything_that_make_installs_is_pinned(requirement):
 
 def test_each_lower_bound_has_a_reason():
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for requirement in (*PROJECT["dependencies"], *sum(FOR_USERS.values(), [])):
+    for requirement in (*PROJECT["dependencies"], *chain(*FOR_USERS.values())):
         assert re.search(rf'"{re.escape(requirement)}"\]?,?  # \w', text), requirement

@@ -2,8 +2,8 @@
 
     python -m tests.packaging.try_wheel dist/novikoff-0.1.0-py3-none-any.whl
 
-The environment is in a new folder outside the clone, with a blank and letters that are not ASCII in its name; it has only
-the dependencies that the wheel asks for, in the versions of constraints.txt. `make test-wheel` runs this.
+The environment is in a new folder outside the clone, with a blank and letters that are not ASCII in its name; it has
+only the dependencies that the wheel asks for, in the versions of constraints.txt. `make test-wheel` runs this.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ def check_content(wheel: Path) -> int:
     listed = subprocess.run(_TRACKED, capture_output=True, text=True, check=True).stdout
     expected = {name.removeprefix("src/") for name in listed.split("\0") if name}
     if content != expected:
-        raise SystemExit(
-            f"{wheel.name} lacks {sorted(expected - content)} and has {sorted(content - expected)}, which git does not know"
-        )
+        missing, unknown = sorted(expected - content), sorted(content - expected)
+        raise SystemExit(f"{wheel.name} lacks {missing} and has {unknown}, which git does not know")
     return len(content)
 
 
