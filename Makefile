@@ -1,13 +1,16 @@
 # make demo   install what is needed into .venv and watch a perceptron learn
 # make test   the same, and run all tests
 # make check  lint, types and import rules
+# make dist   build the wheel and the source archive into dist/
+# make test-wheel   the same, and run the README's examples with the wheel in a clean environment
+# make test-oldest  run the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
 # make bench  side by side with scikit-learn and river; exits non-zero where a target is missed
 # make fuzz   attack the package with random input, threads, signals and damaged files; FUZZ="--seconds 600" for longer
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check bench fuzz clean
+.PHONY: demo test check dist test-wheel test-oldest bench fuzz clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
@@ -34,6 +37,26 @@ check: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# hatchling writes the same bytes from the same files: it ignores times and owners.
+dist: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	@cd dist && for wheel in *.whl; do \
+		echo "To install it:          pip install dist/$$wheel"; \
+		echo "With plots, or ONNX:    pip install \"dist/$$wheel[plot,onnx]\""; \
+	done
+
+test-wheel: dist
+	$(BIN)/python -m tests.packaging.try_wheel dist/*.whl
+
+OLDEST := .venv-oldest/bin/python
+test-oldest:
+	$(PYTHON) -m venv --clear .venv-oldest
+	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx]" \
+		hypothesis pandas pytest pytest-timeout pytest-xdist
+	$(OLDEST) -m pytest -n auto $(OLDEST_TESTS)
+
 fuzz: .venv/installed-dev
 	$(BIN)/python -m tests.fuzz $(FUZZ)
 
@@ -43,7 +66,7 @@ bench: .venv/installed-bench
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "novikoff needs Python 3.11 or newer; name one with: make PYTHON=python3.12 demo"; exit 1; }
-	$(PYTHON) -m venv .venv || \
+	$(PYTHON) -m venv --clear .venv || \
 		{ rm -rf .venv; echo "Python cannot make environments here; on Debian: apt install python3-venv"; exit 1; }
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
@@ -55,5 +78,5 @@ bench: .venv/installed-bench
 	@touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-oldest dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,7 +24,7 @@ _RUNS_PER_TURN = 10
 def dicts(options: Options) -> list[Line]:
     work, name, target = "one dict at a time, 9 names, predict + learn", "river Perceptron", at_least(5.0)
     if importlib.util.find_spec("river") is None:
-        return [Line(work, name, target, note="pip install 'novikoff[bench]' to measure this")]
+        return [Line(work, name, target, note="make bench installs it")]
     from river import linear_model  # slow to import, and optional
 
     stream = data.phishing()

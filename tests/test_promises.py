@@ -142,6 +142,7 @@ class ScoreRecorder:
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_pocket_never_gets_worse():
+    pytest.importorskip("sklearn.callback")
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
     seen = ScoreRecorder(rows, labels)

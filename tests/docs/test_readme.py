@@ -1,39 +1,41 @@
 """The examples of README.md and docs/python.md run in order and print what the pages say."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.docs import examples
+
 ROOT = Path(__file__).parents[1].parent
-
-
-def blocks(page):
-    """The python and text blocks of a page; a text block is what the python block before it prints."""
-    return re.findall(r"```(python|text)\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
-
-
-def comparable(printed):
-    """Which rows prove inseparability may depend on how the processor rounds; that some do does not."""
-    return re.sub(r"\d+ rows prove it", "some rows prove it", printed)
 
 
 @pytest.mark.parametrize(("page", "n_outputs"), [("README.md", 5), ("docs/python.md", 8)])
 def test_examples_print_what_the_page_says(page, n_outputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some of them write files
-    names, printed, compared = {}, "", 0
-    for language, text in blocks(page):
-        if language == "text":
-            assert comparable(printed) == comparable(text)
-            compared += 1
-            continue
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output):
-            exec(text, names)
-        printed = output.getvalue()
-    assert compared >= n_outputs
+    ran, compared = examples.run_python(ROOT / page)
+    assert ran >= compared >= n_outputs
+
+
+def test_commands_of_the_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert examples.run_commands(ROOT / "README.md") >= 4
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        ("```python\nprint(2)\n```\n\n```text\n3\n```\n", r"prints something else:\n.*-3\n\+2\n"),
+        ("    novikoff learn nowhere.csv -o m.nk\n", r"-o m.nk\nends with exit code 1:\n.*nowhere.csv"),
+        ("    cat log.jsonl | novikoff --version | novikoff --version # predict \n", "prints something else"),
+    ],
+)
+def test_an_example_that_differs_is_an_error(example, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(example)
+    with pytest.raises(AssertionError, match=f"(?s){message}"):
+        examples.main([page])
 
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

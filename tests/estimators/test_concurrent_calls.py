@@ -254,7 +254,7 @@ def test_a_kernel_perceptron_refuses_other_columns_one_at_a_time(form):
 
 @each_online_estimator
 def test_a_rejected_first_block_leaves_no_columns(estimator):
-    model, bad = new(estimator), pd.DataFrame(NARROW, columns=list("abcd"))
+    model, bad = new(estimator), pd.DataFrame(NARROW.copy(), columns=list("abcd"))
     bad.iloc[3, 2] = np.inf
     with pytest.raises(ValueError, match="inf"):
         model.partial_fit(bad, SIGNS)

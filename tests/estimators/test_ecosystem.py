@@ -232,6 +232,7 @@ def test_random_state(order):
 
 def test_each_pass_has_a_new_permutation():
     """With two contradicting rows, a fixed order would repeat itself."""
+    pytest.importorskip("sklearn.callback")
     X, y = integers(7, 50, 4, 2)
     model = nk.Perceptron(order="shuffled", max_iter=8, random_state=0)
     passes = PassRecorder()
@@ -277,6 +278,7 @@ class PassRecorder:
 
 
 def test_callbacks_are_called_after_every_pass(iris):
+    pytest.importorskip("sklearn.callback")
     X, y = iris[0], iris[1] == 0
     passes = PassRecorder()
     clf = nk.Perceptron().set_callbacks(passes).fit(X, y)
@@ -291,6 +293,7 @@ def test_callbacks_are_called_after_every_pass(iris):
 
 def test_callback_can_stop_the_fit():
     """A stopped fit gives no convergence warning, which would be an error here."""
+    pytest.importorskip("sklearn.callback")
     X, y = integers(8, 60, 3, 3)
     stopped = nk.Perceptron(max_iter=100).set_callbacks(PassRecorder(stop_after=4)).fit(X, y)
     assert (stopped.n_iter_, stopped.converged_) == (4, False)

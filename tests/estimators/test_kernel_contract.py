@@ -172,6 +172,7 @@ class PassRecorder:
 
 
 def test_callbacks_are_called_after_every_pass():
+    pytest.importorskip("sklearn.callback")
     rows, codes = strategies.integers(3, 30, 3, 2)
     rows[:, 0] = np.arange(30)  # no two alike: a Gaussian separates them
     given = {"gamma": 1.0, "hypothesis": "last", "max_iter": 40}

@@ -325,7 +325,7 @@ def test_model_that_has_learned_nothing_cannot_be_exported():
 
 def test_without_onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ModelFileError, match=r"pip install 'novikoff\[onnx\]'"):
+    with pytest.raises(ModelFileError, match=r"Install the extra \"onnx\".*pip install .*\[onnx\]"):
         to_onnx(nk.Perceptron().partial_fit([[1.0], [-1.0]], [0, 1]))
 
 

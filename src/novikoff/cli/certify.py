@@ -218,10 +218,11 @@ def _require_classes(table: WholeTable, positive: Any, plot: Path | None) -> Non
 
 def _require_matplotlib(plot: Path) -> None:
     """Fail before any work if the picture could not be drawn or written."""
+    from novikoff.formatting.extras import explain_missing
     from novikoff.system.atomic_files import require_writable
 
     if find_spec("matplotlib") is None:
-        raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
+        raise click.ClickException(explain_missing("--plot", "matplotlib", "plot"))
     if not plot.parent.is_dir():
         raise click.ClickException(f"{plot}: there is no folder {str(plot.parent)!r}.")
     require_writable(plot)

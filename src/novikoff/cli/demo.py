@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -118,15 +118,19 @@ def _learn_online(X: np.ndarray, y: np.ndarray, known: Ledger) -> None:
 def _learn_until_clean(X: np.ndarray, y: np.ndarray, known: Ledger) -> int:
     from novikoff.estimators import Perceptron
 
-    table = _DemoTable(known)
-    model = Perceptron().set_callbacks(table).fit(X, y)
-    if not _is_power_of_two(model.n_iter_):
-        table.add_line(model.ledger_)
-    return model.n_iter_
+    model, table = Perceptron(), _DemoTable(known)
+    passes, mistakes, is_clean = 0, 0, False
+    while not is_clean:
+        model.partial_fit(X, y, classes=range(10))
+        is_clean = model.ledger_.mistakes == mistakes
+        passes, mistakes = passes + 1, model.ledger_.mistakes
+        if is_clean or _is_power_of_two(passes):
+            table.add_line(model.ledger_)
+    return passes
 
 
 class _DemoTable:
-    """A table that grows by a line at a time; as a scikit-learn callback, after passes 1, 2, 4, 8, ..."""
+    """A table that grows by a line at a time."""
 
     def __init__(self, known: Ledger) -> None:
         assert known.mistake_bound is not None
@@ -140,19 +144,6 @@ class _DemoTable:
             f"{ledger.examples:>9,} {ledger.mistakes:>9,} {since:>11.3f} {ledger.error_rate:>7.3f} {ledger.norm:>8.2f} "
             f"{math.ceil((ledger.margin_at_most or 0.0) * 1e4) / 1e4:>15.4f} {self.allowed - ledger.mistakes:>15,}"
         )
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
-
-    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any) -> None:
-        if context.parent is not None and _is_power_of_two(context.task_id + 1):
-            self.add_line(fitted_estimator.ledger_)
 
 
 def _is_power_of_two(n: int) -> bool:

@@ -37,7 +37,7 @@ says. With more than two classes each has a vector, and the highest score wins.
 is "hash_bits", later names share weights, and cannot be looked up.
 
 \b
-ONNX is for models of numbers and words, and needs the extra: pip install 'novikoff[onnx]'
+ONNX is for models of numbers and words, and needs the extra "onnx" (from a clone: pip install ".[onnx]")
   input    X, doubles, (rows, columns): a table's columns in order, an svmlight file's indices
            from 0. NaN is a missing number. With words: one input for each column, (rows, 1), by
            its name; a missing word is ""

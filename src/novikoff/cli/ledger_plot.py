@@ -19,8 +19,10 @@ __all__ = ["draw_ledger", "require_drawable"]
 
 def require_drawable(path: Path, ledger: Ledger) -> None:
     """Fail now rather than after hours of learning: render the ledger as it is, without writing a file."""
+    from novikoff.formatting.extras import explain_missing
+
     if find_spec("matplotlib") is None:
-        raise click.ClickException("--plot needs matplotlib: pip install 'novikoff[plot]'.")
+        raise click.ClickException(explain_missing("--plot", "matplotlib", "plot"))
     require_writable(path)
     try:
         _render(path, ledger, "")

@@ -17,9 +17,10 @@ from sklearn.utils.metaestimators import available_if
 from novikoff import kernel_methods
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
+from novikoff.estimators.callbacks import FitCallbacks
 from novikoff.estimators.inputs import is_dicts
 from novikoff.estimators.kernel_inputs import KernelInputMixin, TrainingPoints, accepts_new_rows
-from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
+from novikoff.estimators.online_classifier import OnlineClassifierMixin, make_generator
 from novikoff.inputs.labels import Labels
 from novikoff.kernel_methods.budget import BudgetLearner, require_last
 from novikoff.kernel_methods.caching import precomputed_kernel

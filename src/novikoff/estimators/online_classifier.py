@@ -1,21 +1,19 @@
-"""What Perceptron and KernelPerceptron share: known classes, callbacks, attributes."""
+"""What Perceptron and KernelPerceptron share: known classes and attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin
 from sklearn.utils import check_random_state
 
 from novikoff.errors import DataError
-from novikoff.estimators.atomic_fit import Fitted
+from novikoff.estimators.callbacks import CallbackSupport
 from novikoff.estimators.inputs import RowInputMixin
 from novikoff.inputs.labels import encode_labels, protect_null_bytes
 from novikoff.perceptron.ledger import Ledger
 
-__all__ = ["FitCallbacks", "OnlineClassifierMixin", "make_generator"]
+__all__ = ["OnlineClassifierMixin", "make_generator"]
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
@@ -23,37 +21,7 @@ def make_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
 
 
-class FitCallbacks:
-    """scikit-learn's callbacks around one `fit`."""
-
-    def __init__(self, estimator: Any, X: Any, y: Any, max_subtasks: int) -> None:
-        self._data: dict[str, Any] = {"estimator": estimator, "X": X, "y": y}
-        self._has_any = hasattr(estimator, "_skl_callbacks")
-        self._context = estimator._init_callback_context(max_subtasks=max_subtasks)
-        self._context.call_on_fit_task_begin(**self._data)
-
-    def after_pass(self, fitted: Callable[..., Fitted]) -> Callable[..., bool] | None:
-        """Return a function to call after each pass, which answers whether a callback ends the fit; None if there are
-        no callbacks, since a context for every pass would be most of the time of a small fit.
-
-        `fitted` is called with the arguments that follow the number of the pass.
-        """
-        if not self._has_any:
-            return None
-
-        def report(number: int, *state: Any) -> bool:
-            task = self._context.subcontext(task_name=f"pass {number}").call_on_fit_task_begin(**self._data)
-            so_far = {"_fitted": fitted(*state)}
-            return task.call_on_fit_task_end(**self._data, reconstruction_attributes=so_far)
-
-        return report
-
-    def end(self, fitted: Fitted) -> None:
-        """Report the result, which the estimator itself does not have yet."""
-        self._context.call_on_fit_task_end(**self._data, reconstruction_attributes={"_fitted": fitted})
-
-
-class OnlineClassifierMixin(CallbackSupportMixin, RowInputMixin):
+class OnlineClassifierMixin(CallbackSupport, RowInputMixin):
     """For classifiers that learn one example at a time and may meet labels along the way."""
 
     classes: Any

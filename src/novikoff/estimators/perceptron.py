@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from novikoff import hypotheses, model_files, rules
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
-from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
+from novikoff.estimators.callbacks import FitCallbacks
+from novikoff.estimators.online_classifier import OnlineClassifierMixin, make_generator
 from novikoff.inputs.labels import Labels
 from novikoff.inputs.sparse import dense_example
 from novikoff.perceptron.learner import TIES, Learner

@@ -19,6 +19,7 @@ from novikoff.data.encoding import NameBatch, TableEncoding
 from novikoff.data.feature_names import category_prefix
 from novikoff.errors import ModelFileError
 from novikoff.exports.linear_function import LinearFunction, extract_linear_function
+from novikoff.formatting.extras import explain_missing
 
 if TYPE_CHECKING:
     from novikoff.estimators import Perceptron
@@ -67,8 +68,7 @@ def _require_onnx() -> None:
         import onnx  # noqa: F401
     except ImportError:
         raise ModelFileError(
-            "To export to ONNX takes the extra onnx: pip install 'novikoff[onnx]'. Or export to JSON, "
-            "which takes nothing."
+            f"{explain_missing('Exporting to ONNX', 'onnx', 'onnx')}. Or export to JSON, which needs nothing more."
         ) from None
 
 

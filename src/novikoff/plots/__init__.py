@@ -1,6 +1,6 @@
 """Plots: half-spaces and certificates in the plane, Novikoff's proof, and descents.
 
-The only package that imports matplotlib, which comes with the extra `novikoff[plot]`. Displays follow scikit-learn's
+The only package that imports matplotlib, which comes with the extra "plot". Displays follow scikit-learn's
 convention: `from_...` computes and draws, `plot` draws again, artists are kept in attributes ending in `_`. Nothing is
 learned or proved here, and writing figures to files is done by `cli`.
 """

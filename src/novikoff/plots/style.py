@@ -6,6 +6,8 @@ import math
 from functools import partial
 from typing import Any
 
+from novikoff.formatting.extras import explain_missing
+
 __all__ = [
     "BLACK",
     "BLUE",
@@ -35,9 +37,7 @@ def new_axes(columns: int, size: tuple[float, float]) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(
-            "Pictures need matplotlib; install the extra novikoff[plot]: pip install 'novikoff[plot]'."
-        ) from error
+        raise ImportError(explain_missing("A display", "matplotlib", "plot")) from error
     return pyplot.subplots(1, columns, figsize=size, layout="constrained")[1]
 
 
