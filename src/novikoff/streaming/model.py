@@ -362,8 +362,10 @@ def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, co
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """Return a new encoding for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
-        return IndexEncoding()
-    return NameEncoding.empty(features.hash_bits) if isinstance(block, NamedBlock) else TableEncoding(features)
+        return IndexEncoding.empty(scale=features.scale)
+    if isinstance(block, NamedBlock):
+        return NameEncoding.empty(features.hash_bits, scale=features.scale)
+    return TableEncoding(features)
 
 
 def _read_encoding(section: Section) -> Encoding[Any]:
