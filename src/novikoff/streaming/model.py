@@ -322,7 +322,7 @@ class StreamModel(ExclusiveAccess):
         found._lock, found._piece = make_lock(found), None
         found.model = read_model(root, None)
         found.encoding = _read_encoding(root.part("encoding"))
-        found.features = getattr(found.encoding, "features", Features())
+        found.features = getattr(found.encoding, "features", Features(scale=found.encoding.scales))
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
             for kept in ("rows_read", "rows_of_run")

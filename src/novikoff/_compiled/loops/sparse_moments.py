@@ -2,14 +2,15 @@
 
     problem   bring features of unknown scale to a common one while sparse rows are being read
     given     CSR rows; the number, mean and sum of squared deviations of the values of each feature other than 0
-    result    of a dense feature (v - mean) / deviation over all t rows so far, v = 0 in those that do not have it; of
-              any other v / r, where r is the root mean square of its values other than 0; the moments updated
+    result    v itself of a feature that has had no value but 0 and 1, to the last bit;
+              (v - mean) / deviation of a dense one, over all t rows so far, v = 0 in those that do not have it;
+              v / r of any other, r the root mean square of its values and as many zeros; the moments updated
     source    Welford 1962; moments of values and zeros together: Chan, Golub and LeVeque 1979
 
-A feature is dense if at least half of the rows so far have it, and not all its values have been 1. So an average row
-has at most one entry more, for a dense feature that it lacks, for each entry of its own; and features that are 0 or 1
-stay as they are, to the last bit. The moments include a row before it is scaled. So the result depends on the rows
-before it only, not on the blocks in which they come.
+A feature is dense if at least half of the rows so far have it. So the entries that rows get for dense features that
+they lack are, on average, at most as many as their own; and the scale of a feature hardly changes when it becomes
+dense, or ceases to be. The moments include a row before it is scaled. So the result depends on the rows before it only,
+not on the blocks in which they come.
 """
 
 from __future__ import annotations
@@ -59,9 +60,15 @@ class CsrArrays(NamedTuple):
 
 
 @inlined
+def is_number(mean, squares):
+    """Whether a feature with these moments has had values other than 0 and 1."""
+    return mean != 1.0 or squares != 0.0
+
+
+@inlined
 def is_dense_now(count, mean, squares, t):
-    """Whether a feature with these moments is dense after t rows."""
-    return 2.0 * count >= t and (mean != 1.0 or squares != 0.0)
+    """Whether a feature with these moments has to be standardised as a dense one after t rows."""
+    return 2.0 * count >= t and is_number(mean, squares)
 
 
 @inlined
@@ -75,11 +82,11 @@ def standardised(v, count, mean, squares, t):
 
 
 @inlined
-def scaled(v, count, sum_of_squares):
-    """Return v over the root mean square. A value too large to be squared stays as it is, for the row to be rejected;
-    so does one that is too small to count."""
+def scaled(v, size, sum_of_squares):
+    """Return v over the root mean square of `size` numbers. A value too large to be squared stays as it is, for the row
+    to be rejected; so does one that is too small to count."""
     is_usual = SMALLEST_SQUARED_NORM <= sum_of_squares <= LARGEST_SQUARED_NORM
-    return v * np.sqrt(count / sum_of_squares) if is_usual else v
+    return v * np.sqrt(size / sum_of_squares) if is_usual else v
 
 
 @inlined
@@ -140,7 +147,7 @@ def learn_rows(rows, first, moments, n_rows, n_dense, log, out):
                 squares += before * (v - mean)
                 features[j, COUNT], features[j, MEAN], features[j, SQUARES] = count, mean, squares
             out.indices[used + k] = j
-            out.data[used + k] = count
+            out.data[used + k] = count * (1.0 + is_number(mean, squares))
             sums_of_squares[k] = squares + count * mean * mean
             n_hits += is_dense_now(count, mean, squares, t)
         for k in range(size):  # a loop of its own, which LLVM vectorises
@@ -213,7 +220,8 @@ def encode_rows(rows, moments, n_rows, n_dense, row_of, out):
                 row_of[j] = i + 1
                 out.data[used] = standardised(v, count, mean, squares, n_rows)
             else:
-                out.data[used] = scaled(v, count, squares + count * mean * mean)
+                size = count * (1.0 + is_number(mean, squares))
+                out.data[used] = scaled(v, size, squares + count * mean * mean)
             used += 1
         if n_hits < n_dense:
             for a in range(n_dense):
