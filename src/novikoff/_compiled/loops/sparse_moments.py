@@ -42,7 +42,8 @@ class Moments(NamedTuple):
 
 
 class UndoLog(NamedTuple):
-    """The moments of features before they were changed by rows after row `mark`; `used[0]` of them."""
+    """The moments of features before they were changed by rows after row `mark`; `used[0]` of them. There must be room
+    for one more."""
 
     mark: float
     used: np.ndarray  # int64, one element
@@ -60,9 +61,21 @@ class CsrArrays(NamedTuple):
 
 
 @inlined
+def moments_of(features, j):
+    """Return count, mean and sum of squared deviations of a feature."""
+    return features[j, COUNT], features[j, MEAN], features[j, SQUARES]
+
+
+@inlined
 def is_number(mean, squares):
     """Whether a feature with these moments has had values other than 0 and 1."""
     return mean != 1.0 or squares != 0.0
+
+
+@inlined
+def n_averaged(count, mean, squares):
+    """Return over how many values, zeros among them, the squares of a feature that is not dense are averaged."""
+    return count * (1.0 + is_number(mean, squares))
 
 
 @inlined
@@ -90,32 +103,34 @@ def scaled(v, size, sum_of_squares):
 
 
 @inlined
-def touch(features, j, t, log):
-    """Set the last row of a feature to t, and log its moments if this is the first time since the mark."""
-    if features[j, LAST_ROW] <= log.mark:
-        at = log.used[0]
-        log.indices[at] = j
-        for k in range(LAST_ROW):
-            log.moments[at, k] = features[j, k]
-        log.used[0] = at + 1
+def touch(features, j, t, log, at):
+    """Set the last row of a feature to t. Log its moments at `at`; return the index after it if this is the first time
+    since the mark, else `at`, so that the entry is overwritten: a branch would take longer."""
+    count, mean, squares = moments_of(features, j)
+    log.indices[at] = j
+    log.moments[at, COUNT], log.moments[at, MEAN], log.moments[at, SQUARES] = count, mean, squares
+    at += features[j, LAST_ROW] <= log.mark
     features[j, LAST_ROW] = t
+    return at
 
 
 @loop
 def count_binary_rows(rows, moments, n_rows, log):
     """Update the moments by rows as long as all their values are 0 or 1; return the number of these rows."""
-    features = moments.features
+    features, at = moments.features, log.used[0]
     for i in range(rows.indptr.size - 1):
         others = 0
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             others += rows.data[p] != 0.0 and rows.data[p] != 1.0
         if others:
+            log.used[0] = at
             return i
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             j = _u(rows.indices[p])
-            touch(features, j, n_rows + i + 1.0, log)
+            at = touch(features, j, n_rows + i + 1.0, log, at)
             features[j, COUNT] += rows.data[p]
             features[j, MEAN] = max(features[j, MEAN], rows.data[p])
+    log.used[0] = at
     return rows.indptr.size - 1
 
 
@@ -125,48 +140,56 @@ def learn_rows(rows, first, moments, n_rows, n_dense, log, out):
     that it updates first, as long as there is room in `out`, which must be enough for a row.
 
     Return (the first row left, the number of dense features)."""
-    features, used = moments.features, 0
     longest = 0
     for i in range(first, rows.indptr.size - 1):
         longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
-    sums_of_squares = np.empty(longest)
+    sums_of_squares, hits = np.empty(longest), np.empty(longest + 1, np.int64)
+    used = 0
     out.indptr[0] = 0
     for i in range(first, rows.indptr.size - 1):
         lo, size, t = rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i], n_rows + (i - first) + 1.0
         if used + 2 * size + n_dense > out.data.size:
             return i, n_dense
-        n_hits = 0
-        for k in range(size):
-            j, v = _u(rows.indices[lo + k]), rows.data[lo + k]
-            touch(features, j, t, log)
-            count, mean, squares = features[j, COUNT], features[j, MEAN], features[j, SQUARES]
-            if v != 0.0:
-                count += 1.0
-                before = v - mean
-                mean += before / count
-                squares += before * (v - mean)
-                features[j, COUNT], features[j, MEAN], features[j, SQUARES] = count, mean, squares
-            out.indices[used + k] = j
-            out.data[used + k] = count * (1.0 + is_number(mean, squares))
-            sums_of_squares[k] = squares + count * mean * mean
-            n_hits += is_dense_now(count, mean, squares, t)
+        n_hits = learn_row(rows, lo, size, moments.features, t, log, out, used, sums_of_squares, hits)
         for k in range(size):  # a loop of its own, which LLVM vectorises
             out.data[used + k] = scaled(rows.data[lo + k], out.data[used + k], sums_of_squares[k])
+        for h in range(n_hits):
+            k = hits[h]
+            j = _u(rows.indices[lo + k])
+            n_dense = insert(moments, n_dense, j)
+            count, mean, squares = moments_of(moments.features, j)
+            out.data[used + k] = standardised(rows.data[lo + k], count, mean, squares, t)
         end = used + size
-        if n_hits or n_dense:
-            for k in range(size):
-                j = _u(rows.indices[lo + k])
-                if is_dense_now(features[j, COUNT], features[j, MEAN], features[j, SQUARES], t):
-                    n_dense = insert(moments, n_dense, j)
-                    out.data[used + k] = standardised(
-                        rows.data[lo + k], features[j, COUNT], features[j, MEAN], features[j, SQUARES], t
-                    )
-            if n_hits < n_dense:
-                n_dense, end = add_absent(moments, n_dense, t, out, end)
+        if n_hits < n_dense:
+            n_dense, end = add_absent(moments, n_dense, t, out, end)
         out.indptr[i - first + 1] = end
         out.squared_norms[i - first] = squared_norm_or_unmeasured(out.data, used, end)
         used = end
     return rows.indptr.size - 1, n_dense
+
+
+@inlined
+def learn_row(rows, lo, size, features, t, log, out, used, sums_of_squares, hits):
+    """Update the moments by row t, whose entries are lo..lo+size-1; prepare its entries in `out` to be scaled. Fill
+    `hits` with the entries of dense features; return how many there are."""
+    n_hits, at = 0, log.used[0]
+    for k in range(size):
+        j, v = _u(rows.indices[lo + k]), rows.data[lo + k]
+        at = touch(features, j, t, log, at)
+        count, mean, squares = moments_of(features, j)
+        if v != 0.0:
+            count += 1.0
+            before = v - mean
+            mean += before / count
+            squares += before * (v - mean)
+            features[j, COUNT], features[j, MEAN], features[j, SQUARES] = count, mean, squares
+        out.indices[used + k] = j
+        out.data[used + k] = n_averaged(count, mean, squares)
+        sums_of_squares[k] = squares + count * mean * mean
+        hits[n_hits] = k
+        n_hits += is_dense_now(count, mean, squares, t)
+    log.used[0] = at
+    return n_hits
 
 
 @inlined
@@ -190,7 +213,7 @@ def add_absent(moments, n_dense, t, out, end):
     features, kept = moments.features, 0
     for a in range(n_dense):
         j = _u(moments.dense[a])
-        count, mean, squares = features[j, COUNT], features[j, MEAN], features[j, SQUARES]
+        count, mean, squares = moments_of(features, j)
         if not is_dense_now(count, mean, squares, t):
             moments.is_dense[j] = 0
             continue
@@ -213,24 +236,22 @@ def encode_rows(rows, moments, n_rows, n_dense, row_of, out):
         n_hits, begin = 0, used
         for p in range(rows.indptr[i], rows.indptr[i + 1]):
             j, v = _u(rows.indices[p]), rows.data[p]
-            count, mean, squares = features[j, COUNT], features[j, MEAN], features[j, SQUARES]
+            count, mean, squares = moments_of(features, j)
             out.indices[used] = j
             if moments.is_dense[j]:
                 n_hits += 1
                 row_of[j] = i + 1
                 out.data[used] = standardised(v, count, mean, squares, n_rows)
             else:
-                size = count * (1.0 + is_number(mean, squares))
-                out.data[used] = scaled(v, size, squares + count * mean * mean)
+                out.data[used] = scaled(v, n_averaged(count, mean, squares), squares + count * mean * mean)
             used += 1
         if n_hits < n_dense:
             for a in range(n_dense):
                 j = _u(moments.dense[a])
                 if row_of[j] != i + 1:
+                    count, mean, squares = moments_of(features, j)
                     out.indices[used] = j
-                    out.data[used] = standardised(
-                        0.0, features[j, COUNT], features[j, MEAN], features[j, SQUARES], n_rows
-                    )
+                    out.data[used] = standardised(0.0, count, mean, squares, n_rows)
                     used += 1
         out.indptr[i + 1] = used
         out.squared_norms[i] = squared_norm_or_unmeasured(out.data, begin, used)

@@ -209,5 +209,5 @@ def _rows_from(out: CsrArrays, n_rows: int, n_features: int) -> Rows:
 
 def _new_log(mark: float, size: int) -> UndoLog:
     """Return an empty log, with room for the moments of as many features; of none where nothing is logged."""
-    size = size if mark >= 0.0 else 0
+    size = (size if mark >= 0.0 else 0) + 1
     return UndoLog(mark, np.zeros(1, np.int64), np.empty(size, np.int64), np.empty((size, LAST_ROW)))
