@@ -66,10 +66,12 @@ class SparseScaler:
         """Return rows, each scaled by moments that it updates first, in one piece or several."""
         csr = _arrays_of(rows)
         self._grow(rows.n_features)
-        self._logs.append(_new_log(self._mark, min(len(csr.data), rows.n_features)))
+        log = _new_log(self._mark, min(len(csr.data), rows.n_features))
+        if self._mark != _NO_MARK:
+            self._logs.append(log)  # before anything changes
         parts, n_done = [], 0
         if not self.has_numbers:
-            n_done = sparse_moments.count_binary_rows(csr, self._moments, self.n_rows, self._logs[-1])
+            n_done = sparse_moments.count_binary_rows(csr, self._moments, self.n_rows, log)
             self.n_rows += n_done
             self.has_numbers = n_done < len(rows)
             if n_done:
@@ -78,7 +80,7 @@ class SparseScaler:
             first, rest = n_done, csr.indptr[-1] - csr.indptr[n_done]
             out = _empty_like(csr, len(rows) - first, 2 * rest + self._n_dense)
             n_done, self._n_dense = sparse_moments.learn_rows(
-                csr, first, self._moments, self.n_rows, self._n_dense, self._logs[-1], out
+                csr, first, self._moments, self.n_rows, self._n_dense, log, out
             )
             self.n_rows += n_done - first
             parts.append(_rows_from(out, n_done - first, rows.n_features))
