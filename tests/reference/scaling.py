@@ -16,7 +16,7 @@ def scale_value(values, own):
     deviation = math.sqrt(sum((Fraction(v) - mean) ** 2 for v in values) / len(values))
     if deviation == 0.0:
         return 0.0
-    return None if deviation < 1e-6 * max(map(abs, present)) else float((Fraction(own) - mean)) / deviation
+    return None if deviation < 1e-6 * max(map(abs, present)) else float(Fraction(own) - mean) / deviation
 
 
 def scale_rows(X):

@@ -22,7 +22,9 @@ from novikoff.model_files import Section
 from tests.reference import scaling as reference
 
 VALUES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 0.5, 1000.0, 1e-3, 1e9, 1e9 + 1])
-MATRICES = st.integers(1, 5).flatmap(lambda width: st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=1))
+MATRICES = st.integers(1, 5).flatmap(
+    lambda width: st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=1)
+)
 CUTS = st.lists(st.integers(0, 40), max_size=4)
 
 

@@ -86,8 +86,8 @@ def is_dense_now(count, mean, squares, t):
 
 @inlined
 def standardised(v, count, mean, squares, t):
-    """Return (v - mean) / deviation, given the moments of `count` values, by those of these and t - count zeros. What is
-    no number, or too large to be squared, stays as it is, for the row to be rejected."""
+    """Return (v - mean) / deviation, given the moments of `count` values, by those of these and t - count zeros. What
+    is no number, or too large to be squared, stays as it is, for the row to be rejected."""
     if not squares <= LARGEST_SQUARED_NORM:
         return v
     if count < t:

@@ -164,7 +164,9 @@ class SparseScaler:
         scaler = cls()
         scaler.n_rows, scaler.has_numbers = section.fact("rows", int), section.fact("has_numbers", bool)
         counts = section.finite("counts", np.float64, (n_features,))
-        section.require(((counts >= 0.0) & (counts <= scaler.n_rows)).all(), "its features are in more rows than it has")
+        section.require(
+            ((counts >= 0.0) & (counts <= scaler.n_rows)).all(), "its features are in more rows than it has"
+        )
         numeric = section.indices("numeric", (None,), n_features)
         means, squares = section.finite("moments", np.float64, (2, len(numeric)))
         section.require((squares >= 0.0).all() and (counts[numeric] > 0.0).all(), "its moments are not of any numbers")
