@@ -66,6 +66,57 @@ def people(tmp_path):
     return path
 
 
+class TestScaling:
+    @pytest.fixture
+    def dense(self, tmp_path):
+        """A table of numbers of very different scales, far from 0."""
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(500, 4))
+        y = np.where(X @ [1.0, -1.0, 0.5, 2.0] > 0, "yes", "no")
+        X = X * [100.0, 0.01, 3.0, 1.0] + [5000.0, 2.0, -700.0, 40.0]
+        path = tmp_path / "dense.csv"
+        path.write_text(
+            "a,b,c,d,y\n"
+            + "".join(f"{','.join(map(repr, x))},{label}\n" for x, label in zip(X.tolist(), y, strict=True))
+        )
+        return path
+
+    @pytest.mark.parametrize("suffix", ["svm", "vw"])
+    def test_a_file_that_was_converted_gives_what_the_table_gave(self, suffix, dense, tmp_path):
+        converted, model = tmp_path / f"dense.{suffix}", tmp_path / "m.nk"
+        run("convert", dense, converted)
+        run("learn", dense, "-o", model)
+        expected = StreamModel.load(model).ledger.mistakes
+        wrong_on_table = facts(model, dense)["errors"]
+        run("learn", converted, "-o", model)
+        assert StreamModel.load(model).ledger.mistakes == expected
+        assert facts(model, converted)["errors"] == wrong_on_table
+        run("learn", converted, "--no-scale", "-o", model)
+        assert StreamModel.load(model).ledger.mistakes > 2 * expected
+
+    @pytest.mark.parametrize("suffix", ["svm", "vw"])
+    def test_no_scale_takes_the_numbers_as_they_are(self, suffix, dense, tmp_path):
+        converted, model = tmp_path / f"dense.{suffix}", tmp_path / "m.nk"
+        run("convert", dense, converted)
+        run("learn", converted, "--no-scale", "-o", model)
+        [block] = open_stream(converted)
+        rows = StreamModel.load(model).rows_of(block)
+        [table] = open_stream(dense)
+        assert rows.data.reshape(-1, 4).tolist() == np.column_stack([table.columns[name] for name in "abcd"]).tolist()
+
+    def test_the_scaling_goes_on_with_from(self, dense, tmp_path):
+        converted, whole, parts = tmp_path / "dense.svm", tmp_path / "whole.nk", tmp_path / "parts.nk"
+        run("convert", dense, converted)
+        run("learn", converted, "-o", whole)
+        lines = converted.read_text().splitlines(keepends=True)
+        for k, part in enumerate([lines[:123], lines[123:]]):
+            (tmp_path / "part.svm").write_text("".join(part))
+            run("learn", tmp_path / "part.svm", "-o", parts, *(["--from", parts] if k else []))
+        one, other = (StreamModel.load(path) for path in (whole, parts))
+        assert one.model.state.raw.coef.tobytes() == other.model.state.raw.coef.tobytes()
+        assert one.ledger.mistakes == other.ledger.mistakes
+
+
 class TestPatterns:
     def test_a_pattern_learns_all_matching_files_in_order(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)

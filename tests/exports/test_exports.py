@@ -289,6 +289,28 @@ def test_onnx_of_svmlight(tmp_path):
     assert label == told
 
 
+@pytest.mark.parametrize("hypothesis", HYPOTHESES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_exports_of_svmlight_take_values_as_they_are_in_the_file(hypothesis, n_classes, tmp_path):
+    """A dense column far from 0, a dense one with zeros, a rare one of large numbers, one of 0 and 1, a constant."""
+    rng = np.random.default_rng(4)
+    X = rng.normal([5000.0, -3.0, 900.0, 0.0, 0.0], [100.0, 1.0, 50.0, 0.0, 0.0], (120, 5))
+    X[:, 1] *= rng.random(120) < 0.7
+    X[:, 2] *= rng.random(120) < 0.2
+    X[:, 3], X[:, 4] = rng.random(120) < 0.4, 7.0
+    y = ((X[:, 0] > 5000.0).astype(int) + X[:, 3].astype(int)) % n_classes
+    path = svmlight(tmp_path, X, y)
+    model = learn(path, hypothesis)
+    scores, told = predictions(model, path)
+    facts = json.loads(to_json(model))
+    rows = [{str(j + 1): value for j, value in enumerate(row) if value} for row in X.tolist()]
+    by_hand = np.array([scores_by_hand(row, facts) for row in rows])
+    np.testing.assert_allclose(by_hand, scores.reshape(120, -1), rtol=1e-9, atol=1e-9)
+    found, label = run_onnx(model, {"X": np.hstack([np.zeros((120, 1)), X])})
+    np.testing.assert_allclose(found.reshape(120, -1), scores.reshape(120, -1), rtol=1e-9, atol=1e-9)
+    assert label == told
+
+
 def test_onnx_of_one_class():
     model = nk.Perceptron().partial_fit([[1.0], [2.0]], ["all", "all"])
     assert run_onnx(model, {"X": np.array([[1.0], [-1.0]])})[1] == model.predict([[1.0], [-1.0]]).tolist()

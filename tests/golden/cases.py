@@ -223,7 +223,9 @@ CASES = {
     "stream-text": _stream("tsv", _text, {"format": "text"}),
     "stream-text-hashed": _stream("tsv", _text, {"format": "text"}, hash_bits=5),
     "stream-svmlight": _stream("svm", _svmlight),
+    "stream-svmlight-scaled": _stream("svm", _svmlight),
     "stream-vw": _stream("vw", _vw),
+    "stream-vw-scaled": _stream("vw", _vw),
     "stream-vw-hashed": _stream("vw", _vw, hash_bits=4),
     "stream-json": _stream("jsonl", _json, {"target": "y", "types": {"sky": "word"}}),
 }

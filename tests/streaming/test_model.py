@@ -177,7 +177,7 @@ def named(text):
 
 
 def test_names_beyond_the_hash_bits_share_features():
-    model = StreamModel(Learner(), Features(hash_bits=2))
+    model = StreamModel(Learner(), Features(hash_bits=2, scale=False))
     model.learn(named("1 | a b c d:2\n-1 | e f:3 g a\n"))
     assert model.n_features == 4
     assert [name.partition(",")[0] for name in model.names] == ["a", "b", "c", "d"]

@@ -33,8 +33,9 @@ says. With more than two classes each has a vector, and the highest score wins.
            multiplied by "text_length" and divided by the root of the sum of their squares. The
            docstring of novikoff.exports.json_coefficients has the details
 "features" is "table"; "index" (coef by svmlight's index), "array" (coef by column from 0) or
-"names" (Vowpal Wabbit's are namespace^name). Features that are not listed have weight 0. If there
-is "hash_bits", later names share weights, and cannot be looked up.
+"names" (Vowpal Wabbit's are namespace^name), with values as they are in the file. Features that
+are not listed have weight 0. If there is "hash_bits", later names share weights, and cannot be
+looked up.
 
 \b
 ONNX is for models of numbers and words, and needs the extra "onnx" (from a clone: pip install ".[onnx]")

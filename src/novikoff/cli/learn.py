@@ -158,8 +158,10 @@ def learn(
     stops early, what was learned is in MODEL.partial.
 
     The kinds of the columns of a table are guessed from the first rows and printed before learning begins; correct them
-    with --types, --target and --drop. Numbers are standardised as they come. Each value of a column of words becomes a
-    feature. A text becomes many features: its words and pairs of words, and its runs of three or four characters.
+    with --types, --target and --drop. Numbers are standardised as they come; in svmlight and Vowpal Wabbit's text those
+    that fewer than half of the rows have are only scaled, and 0 and 1 stay as they are. Each value of a column of words
+    becomes a feature. A text becomes many features: its words and pairs of words, and its runs of three or four
+    characters.
     """
     from novikoff.cli.learning_report import LearningReport, check_first_block
     from novikoff.streaming.checkpoints import Checkpointer, publish

@@ -113,7 +113,7 @@ class NgramRange(click.ParamType):
 
 
 _FEATURES = (
-    click.option("--no-scale", is_flag=True, help="Use the numbers of a table as they are, not standardised."),
+    click.option("--no-scale", is_flag=True, help="Use numbers as they are, not standardised as they come."),
     click.option(
         "--hash-bits",
         type=click.IntRange(1, 28),

@@ -5,7 +5,8 @@
     classes            the labels, sorted
     ties               "last" or "first": the class that is predicted if scores are equal or, of two classes, 0
     features           what rows are: "array" or "index" (coef by index, from 0; in svmlight files the index itself),
-                       "names" (coef by name; Vowpal Wabbit's are namespace^name), or "table"
+                       "names" (coef by name; Vowpal Wabbit's are namespace^name), or "table". The values of "index"
+                       and "names" are those in the file: what the model scales them by is part of the weights
     columns            of a table: the kind of each column, and its mean and deviation, or its n-grams
     hash_bits          only if names share weights: there were more than 2**hash_bits of them, and those that came late
                        are not in this file

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff.data.encoding import Encoding
+from novikoff.data.encoding import Encoding, IndexEncoding, NameEncoding
 from novikoff.errors import ModelFileError
 from novikoff.perceptron.model import Model
 from novikoff.streaming.model import StreamModel
@@ -21,6 +21,9 @@ __all__ = ["LinearFunction", "extract_linear_function"]
 @dataclass(frozen=True, eq=False)
 class LinearFunction:
     """A function with scores coef @ x + bias: one score for two classes, above 0 for the second; else one per class.
+
+    Features of svmlight files and of Vowpal Wabbit's text have the values that are in the file; the scaling of the
+    model is part of the weights. Numbers of tables are standardised.
 
     Attributes
     ----------
@@ -58,12 +61,17 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
             "A voted perceptron cannot be exported: its answer is the vote of many weight vectors, "
             "not one. Learn with the hypothesis averaged, which is nearly as good."
         )
+    coef, bias = np.ascontiguousarray(weights.coef), learner.constant * weights.bias
+    if isinstance(encoding, (IndexEncoding, NameEncoding)) and encoding.scaler is not None:
+        shifts, divisors = encoding.scaler.linear_map(coef.shape[1])
+        coef = coef / divisors
+        bias = bias - coef @ shifts
     names = _names(model, inner)
     return LinearFunction(
         rule=type(learner.rule).__name__,
         hypothesis=type(learner.hypothesis).__name__.lower(),
-        coef=np.ascontiguousarray(weights.coef),
-        bias=learner.constant * weights.bias,
+        coef=coef,
+        bias=bias,
         classes=inner.labels.as_array().tolist(),
         prefers_last=learner.ties != "negative",
         fit_intercept=learner.fit_intercept,

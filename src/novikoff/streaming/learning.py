@@ -74,8 +74,8 @@ def learn(
     rejects : path, optional
         A file for the rows that `bad_rows="skip"` leaves out, each with its reason.
     **options
-        How columns become features: `scale=False` takes the numbers of a table as they are, not standardised as they
-        come; `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
+        How columns become features: `scale=False` takes numbers as they are, not standardised as they come;
+        `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
         also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `format` and `bad_rows`, as in
         `open_stream`.
@@ -175,6 +175,8 @@ def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike |
     own, own_features = model.model.learner, getattr(model.encoding, "features", features)
     pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
     pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
+    if model.encoding is not None:
+        pairs["scale"] = (model.encoding.scales, features.scale)
     for name, (found, asked) in pairs.items():
         if found != asked:
             raise DataError(

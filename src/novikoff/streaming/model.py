@@ -345,7 +345,7 @@ class StreamModel(ExclusiveAccess):
         found._lock, found._piece = make_lock(found), None
         found.model = read_model(root, None)
         found.encoding = _read_encoding(root.part("encoding"))
-        found.features = getattr(found.encoding, "features", Features())
+        found.features = getattr(found.encoding, "features", Features(scale=found.encoding.scales))
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
             for kept in ("rows_read", "rows_of_run")
@@ -386,8 +386,10 @@ def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, co
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """Return a new encoding for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
-        return IndexEncoding()
-    return NameEncoding.empty(features.hash_bits) if isinstance(block, NamedBlock) else TableEncoding(features)
+        return IndexEncoding.empty(scale=features.scale)
+    if isinstance(block, NamedBlock):
+        return NameEncoding.empty(features.hash_bits, scale=features.scale)
+    return TableEncoding(features)
 
 
 def _read_run_order(root: Section) -> RunOrder | None:

@@ -33,7 +33,9 @@ class Features:
     Attributes
     ----------
     scale : bool
-        Whether the numbers of a table are standardised by the moments of the rows so far.
+        Whether numbers are standardised by the moments of the rows so far. In svmlight files and Vowpal Wabbit's text
+        nothing is subtracted from features that fewer than half of the rows have, and those that are 0 or 1 stay as
+        they are.
     hash_bits : int
         The first 2**hash_bits names have a weight each; later ones share these.
     ngrams, char_ngrams : (int, int)
@@ -77,6 +79,11 @@ class Encoding(ABC, Generic[B]):
     @abstractmethod
     def n_features(self) -> int:
         """The number of features."""
+
+    @property
+    @abstractmethod
+    def scales(self) -> bool:
+        """Whether numbers are standardised by the rows so far."""
 
     @abstractmethod
     def require(self, block: B) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import scipy.sparse as sp
 
 from novikoff.data.encoding.contract import Encoding, raise_other_kind
+from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
 from novikoff.data.formats.block import Block, SparseBlock
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
@@ -17,10 +19,17 @@ __all__ = ["IndexEncoding"]
 
 @dataclass
 class IndexEncoding(Encoding[SparseBlock]):
-    """Features that are numbers already: column j of svmlight is feature j."""
+    """Features that are numbers already: column j of svmlight is feature j. Their values are scaled if there is a
+    scaler."""
 
     width: int = 0
+    scaler: SparseScaler | None = None
     kind = "index"
+
+    @classmethod
+    def empty(cls, *, scale: bool = False) -> IndexEncoding:
+        """Return an encoding that has learned nothing."""
+        return cls(0, SparseScaler() if scale else None)
 
     @property
     def names(self) -> list[str]:
@@ -30,20 +39,28 @@ class IndexEncoding(Encoding[SparseBlock]):
     def n_features(self) -> int:
         return self.width
 
-    def snapshot(self) -> int:
-        return self.width
+    @property
+    def scales(self) -> bool:
+        return self.scaler is not None
 
-    def restore(self, snapshot: int) -> None:
-        self.width = snapshot
+    def snapshot(self) -> Any:
+        return self.width, self.scaler and self.scaler.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        self.width, scaling = snapshot
+        if self.scaler is not None:
+            self.scaler.restore(scaling)
 
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self.require(block)
         self.width = max(self.width, block.rows.shape[1])
-        yield self._rows(block)
+        rows = self._rows(block)
+        yield from [rows] if self.scaler is None else self.scaler.learn(rows)
 
     def encode(self, block: SparseBlock) -> Rows:
         self.require(block)
-        return self._rows(block)
+        rows = self._rows(block)
+        return rows if self.scaler is None else self.scaler.encode(rows)
 
     def _rows(self, block: SparseBlock) -> Rows:
         norms = block.squared_norms if block.rows.shape[1] <= self.width else None
@@ -55,10 +72,12 @@ class IndexEncoding(Encoding[SparseBlock]):
 
     def write_to(self, section: Section) -> None:
         section.facts["width"] = self.width
+        write_scaler(section, self.scaler, self.width)
 
     @classmethod
     def read_from(cls, section: Section) -> IndexEncoding:
-        return cls(section.fact("width", int))
+        width = section.fact("width", int)
+        return cls(width, read_scaler(section, width))
 
 
 def _with_width(rows: sp.csr_array, width: int) -> sp.csr_array:

@@ -11,6 +11,7 @@ import numpy as np
 from novikoff._compiled.loops import feature_rows
 from novikoff.data.encoding.contract import Encoding, empty_csr, raise_other_kind
 from novikoff.data.encoding.names import NameBatch
+from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
 from novikoff.data.encoding.vocabulary import Vocabulary
 from novikoff.data.feature_names import NAMESPACE_SEPARATOR
 from novikoff.data.formats.block import Block, NamedBlock
@@ -22,16 +23,17 @@ __all__ = ["NameEncoding"]
 
 @dataclass
 class NameEncoding(Encoding[NamedBlock]):
-    """Features that have names: an index for every `namespace^name`."""
+    """Features that have names: an index for every `namespace^name`. Their values are scaled if there is a scaler."""
 
     vocabulary: Vocabulary
+    scaler: SparseScaler | None = None
     last_entry: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32), repr=False)  # see `feature_rows`
     kind = "names"
 
     @classmethod
-    def empty(cls, hash_bits: int) -> NameEncoding:
+    def empty(cls, hash_bits: int, *, scale: bool = False) -> NameEncoding:
         """Return an encoding that has learned nothing."""
-        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR))
+        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR), SparseScaler() if scale else None)
 
     @property
     def names(self) -> list[str]:
@@ -45,17 +47,26 @@ class NameEncoding(Encoding[NamedBlock]):
         if not isinstance(block, NamedBlock):
             raise_other_kind(block, "rows of names, as Vowpal Wabbit's text has")
 
+    @property
+    def scales(self) -> bool:
+        return self.scaler is not None
+
     def snapshot(self) -> Any:
-        return self.vocabulary.snapshot()
+        return self.vocabulary.snapshot(), self.scaler and self.scaler.snapshot()
 
     def restore(self, snapshot: Any) -> None:
-        self.vocabulary.restore(snapshot)
+        names, scaling = snapshot
+        self.vocabulary.restore(names)
+        if self.scaler is not None:
+            self.scaler.restore(scaling)
 
     def learn(self, block: NamedBlock) -> Iterator[Rows]:
-        yield self._rows(block, learn=True)
+        rows = self._rows(block, learn=True)
+        yield from [rows] if self.scaler is None else self.scaler.learn(rows)
 
     def encode(self, block: NamedBlock) -> Rows:
-        return self._rows(block, learn=False)
+        rows = self._rows(block, learn=False)
+        return rows if self.scaler is None else self.scaler.encode(rows)
 
     def _rows(self, block: NamedBlock, *, learn: bool) -> Rows:
         self.require(block)
@@ -81,7 +92,9 @@ class NameEncoding(Encoding[NamedBlock]):
 
     def write_to(self, section: Section) -> None:
         self.vocabulary.write_to(section.add_part("vocabulary"))
+        write_scaler(section, self.scaler, len(self.vocabulary))
 
     @classmethod
     def read_from(cls, section: Section) -> NameEncoding:
-        return cls(Vocabulary.read_from(section.part("vocabulary"), NAMESPACE_SEPARATOR))
+        vocabulary = Vocabulary.read_from(section.part("vocabulary"), NAMESPACE_SEPARATOR)
+        return cls(vocabulary, read_scaler(section, len(vocabulary)))

@@ -73,6 +73,10 @@ class TableEncoding(Encoding[TableBlock]):
     def n_features(self) -> int:
         return len(self.vocabulary)
 
+    @property
+    def scales(self) -> bool:
+        return self.features.scale
+
     def columns(self, kind: str) -> list[str]:
         """Return the names of the columns of one kind."""
         return [name for name, other in self.kinds.items() if other == kind]

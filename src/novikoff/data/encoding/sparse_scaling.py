@@ -1,0 +1,217 @@
+"""SparseScaler: running standardisation of sparse rows, as of svmlight files and Vowpal Wabbit's text.
+
+0 and 1           stay as they are
+dense features    at least half of the rows so far have them: (value - mean) / deviation, as the numbers of a table; a
+                  row that lacks one has the value 0
+other features    value / root mean square of the values other than 0, and as many zeros; nothing is subtracted, so
+                  that 0 stays 0
+
+Compared with nothing but the division, the zeros bring the error on rows of spambase that were converted to svmlight
+from 8.7 to 8.0 %, which is that of the table, and change nothing on text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from novikoff._compiled.loops import sparse_moments
+from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
+from novikoff._compiled.loops.sparse_moments import COUNT, LAST_ROW, MEAN, SQUARES, CsrArrays, Moments, UndoLog
+from novikoff.inputs.rows import Rows
+from novikoff.model_files import Section
+
+__all__ = ["SparseScaler", "read_scaler", "write_scaler"]
+
+_NO_MARK = -1.0  # no row comes before it, so nothing is logged
+
+
+class SparseScaler:
+    """Standardises sparse rows by the moments of the rows so far; see `novikoff._compiled.loops.sparse_moments`.
+
+    Attributes
+    ----------
+    n_rows : int
+        The rows learned from.
+    has_numbers : bool
+        Whether there has been a value other than 0 and 1.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from novikoff import Rows
+    >>> from novikoff.data.encoding.sparse_scaling import SparseScaler
+    >>> rows = Rows.of(sp.csr_array([[10.0, 0.0, 1.0], [30.0, 0.0, 0.0], [20.0, 500.0, 1.0]]))
+    >>> [scaled] = SparseScaler().learn(rows)
+    >>> scaled.matrix.toarray().round(3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.414, 1.0]]
+    """
+
+    def __init__(self) -> None:
+        self.n_rows, self.has_numbers = 0, False
+        self._moments = Moments(np.zeros((0, 4)), np.zeros(0, np.int32), np.zeros(0, np.uint8))
+        self._n_dense = 0
+        self._mark, self._logs = _NO_MARK, list[UndoLog]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_mark": _NO_MARK, "_logs": []}  # a copy has no snapshot to go back to
+
+    @property
+    def dense(self) -> np.ndarray:
+        """The indices of the dense features, ascending."""
+        return self._moments.dense[: self._n_dense].copy()
+
+    def learn(self, rows: Rows) -> list[Rows]:
+        """Return rows, each scaled by moments that it updates first, in one piece or several."""
+        csr = _arrays_of(rows)
+        self._grow(rows.n_features)
+        log = _new_log(self._mark, min(len(csr.data), rows.n_features))
+        if self._mark != _NO_MARK:
+            self._logs.append(log)  # before anything changes
+        parts, n_done = [], 0
+        if not self.has_numbers:
+            n_done = sparse_moments.count_binary_rows(csr, self._moments, self.n_rows, log)
+            self.n_rows += n_done
+            self.has_numbers = n_done < len(rows)
+            if n_done:
+                parts.append(rows if n_done == len(rows) else rows[:n_done])
+        while n_done < len(rows):
+            first, rest = n_done, csr.indptr[-1] - csr.indptr[n_done]
+            out = _empty_like(csr, len(rows) - first, 2 * rest + self._n_dense)
+            n_done, self._n_dense = sparse_moments.learn_rows(
+                csr, first, self._moments, self.n_rows, self._n_dense, log, out
+            )
+            self.n_rows += n_done - first
+            parts.append(_rows_from(out, n_done - first, rows.n_features))
+        return parts
+
+    def encode(self, rows: Rows) -> Rows:
+        """Return rows scaled by the moments as they are."""
+        if not self.has_numbers or not len(rows):
+            return rows
+        csr = _arrays_of(rows)
+        out = _empty_like(csr, len(rows), len(csr.data) + len(rows) * self._n_dense)
+        row_of = np.zeros(rows.n_features, np.int32)
+        sparse_moments.encode_rows(csr, self._moments, self.n_rows, self._n_dense, row_of, out)
+        return _rows_from(out, len(rows), rows.n_features)
+
+    def linear_map(self, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is subtracted from the value of each feature, and what the difference is divided by, or infinity
+        if the result is always 0. A row that lacks a feature has the value 0."""
+        self._grow(n_features)
+        counts, means, squares = self._moments.features[:n_features].T[:LAST_ROW]
+        is_dense = self._moments.is_dense[:n_features] > 0
+        is_number = (means != 1.0) | (squares != 0.0)
+        sizes = np.maximum(np.where(is_dense, self.n_rows, counts * (1.0 + is_number)), 1.0)
+        shifts = np.where(is_dense, means * (counts / sizes), 0.0)
+        sums = squares + means**2 * counts * np.where(is_dense, (sizes - counts) / sizes, 1.0)
+        is_usual = (sums >= SMALLEST_SQUARED_NORM) | is_dense
+        divisors = np.where(is_usual, np.sqrt(sums / sizes), 1.0)
+        return shifts, np.where(divisors > 0.0, divisors, np.inf)
+
+    # -- undoing
+
+    def snapshot(self) -> Any:
+        """Return what `restore` needs to forget the rows that come from now on. Only the last snapshot can be restored:
+        the moments that rows change are logged from here on, since a copy of all could take longer than the rows."""
+        self._logs = []
+        self._mark = float(self.n_rows)
+        return self.n_rows, self.has_numbers
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to the last snapshot, even if `learn` was interrupted since."""
+        for log in self._logs:
+            indices, moments = log.indices[: log.used[0]], log.moments[: log.used[0]]
+            self._moments.features[indices, :LAST_ROW] = moments
+            self._moments.features[indices, LAST_ROW] = 0.0
+        self.n_rows, self.has_numbers = snapshot
+        self._find_dense()
+
+    def _find_dense(self) -> None:
+        """Find the dense features by their moments."""
+        counts, means, squares = self._moments.features.T[:LAST_ROW]
+        is_dense = (2.0 * counts >= max(self.n_rows, 1)) & ((means != 1.0) | (squares != 0.0))
+        dense = np.flatnonzero(is_dense)
+        self._moments.is_dense[:] = is_dense
+        self._moments.dense[: len(dense)] = dense
+        self._n_dense = len(dense)
+
+    def _grow(self, n_features: int) -> None:
+        known = len(self._moments.features)
+        if n_features <= known:
+            return
+        size = max(n_features, known + known // 4)  # rarely copied, while files bring new features in every block
+        larger = Moments(np.zeros((size, 4)), np.zeros(size, np.int32), np.zeros(size, np.uint8))
+        for new, old in zip(larger, self._moments, strict=True):
+            new[:known] = old
+        self._moments = larger
+
+    # -- model files
+
+    def write_to(self, section: Section, n_features: int) -> None:
+        """Write the moments; those of features that are 0 or 1 are known by their counts."""
+        self._grow(n_features)
+        counts, means, squares = self._moments.features[:n_features].T[:LAST_ROW]
+        numeric = np.flatnonzero((counts > 0.0) & ((means != 1.0) | (squares != 0.0)))
+        section.facts |= {"rows": self.n_rows, "has_numbers": self.has_numbers}
+        section.add_tensor("counts", counts)
+        section.add_tensor("numeric", numeric)
+        section.add_tensor("moments", np.vstack([means[numeric], squares[numeric]]))
+
+    @classmethod
+    def read_from(cls, section: Section, n_features: int) -> SparseScaler:
+        scaler = cls()
+        scaler.n_rows, scaler.has_numbers = section.fact("rows", int), section.fact("has_numbers", bool)
+        counts = section.finite("counts", np.float64, (n_features,))
+        section.require(
+            ((counts >= 0.0) & (counts <= scaler.n_rows)).all(), "its features are in more rows than it has"
+        )
+        numeric = section.indices("numeric", (None,), n_features)
+        means, squares = section.finite("moments", np.float64, (2, len(numeric)))
+        section.require((squares >= 0.0).all() and (counts[numeric] > 0.0).all(), "its moments are not of any numbers")
+        section.require(scaler.has_numbers or not len(numeric), "it has moments of numbers, and no numbers")
+        scaler._grow(n_features)
+        features = scaler._moments.features
+        features[:, COUNT], features[:, MEAN] = counts, counts > 0.0
+        features[numeric, MEAN], features[numeric, SQUARES] = means, squares
+        scaler._find_dense()
+        return scaler
+
+
+def write_scaler(section: Section, scaler: SparseScaler | None, n_features: int) -> None:
+    """Write a scaler, or that there is none, to the section of an encoding."""
+    section.facts["scale"] = scaler is not None
+    if scaler is not None:
+        scaler.write_to(section.add_part("scaling"), n_features)
+
+
+def read_scaler(section: Section, n_features: int) -> SparseScaler | None:
+    """Read what `write_scaler` wrote; older files have no scaler."""
+    if "scale" not in section.facts or not section.fact("scale", bool):
+        return None
+    return SparseScaler.read_from(section.part("scaling"), n_features)
+
+
+def _arrays_of(rows: Rows) -> CsrArrays:
+    assert rows.indptr is not None
+    assert rows.indices is not None
+    return CsrArrays(rows.indptr, rows.indices, rows.data.astype(np.float64, copy=False), rows.squared_norms)
+
+
+def _empty_like(csr: CsrArrays, n_rows: int, n_entries: int) -> CsrArrays:
+    """Return arrays for this many rows and entries, of the same dtypes."""
+    indptr, indices = np.empty(n_rows + 1, csr.indptr.dtype), np.empty(n_entries, csr.indices.dtype)
+    return CsrArrays(indptr, indices, np.empty(n_entries), np.empty(n_rows))
+
+
+def _rows_from(out: CsrArrays, n_rows: int, n_features: int) -> Rows:
+    indptr = out.indptr[: n_rows + 1]
+    used = indptr[-1]
+    return Rows.from_csr(out.data[:used], out.indices[:used], indptr, n_features, out.squared_norms[:n_rows])
+
+
+def _new_log(mark: float, size: int) -> UndoLog:
+    """Return an empty log, with room for the moments of as many features; of none where nothing is logged."""
+    size = (size if mark >= 0.0 else 0) + 1
+    return UndoLog(mark, np.zeros(1, np.int64), np.empty(size, np.int64), np.empty((size, LAST_ROW)))
