@@ -221,7 +221,7 @@ class TestInterrupts:
 
         monkeypatch.setattr("novikoff.streaming.passes.FilePasses.__iter__", interrupted)
         result = run("learn", svm, "-o", tmp_path / "m.nk", code=130)
-        assert "Stopped before anything was learned; " in result.stderr
+        assert result.stderr.endswith(f"Stopped. Nothing was learned, and {tmp_path / 'm.nk'} was not written.\n")
         assert not (tmp_path / "m.nk").exists()
 
     def test_resume_counts_rows_over_all_passes(self, svm, sectors, tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import require_distinct_paths
 
 _EPILOG = """\b
@@ -59,7 +60,7 @@ def _output_format(output: str, to: str | None) -> str:
     raise click.UsageError(f"{output} ends in neither .json nor .onnx: say which to write with --to.")
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "-o",

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
+
 if TYPE_CHECKING:
     from novikoff.streaming.model import StreamModel
 
 _LISTED, _LONGEST = 40, 40  # labels, and characters of each
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Features to show for each label.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import require_distinct_paths
 from novikoff.cli.tag_files import format_option, load_tagger, model_argument
 from novikoff.cli.tag_sniffing import name_columns, sniff_columns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["apply"]
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @model_argument
 @click.argument("files", nargs=-1)
 @click.option(

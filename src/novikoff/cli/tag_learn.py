@@ -214,7 +214,7 @@ class _TrainingRun:
                 raise
             stop = error
         if not self._has_learned():
-            raise Interrupted("Stopped before anything was learned.")
+            raise Interrupted(f"Stopped. Nothing was learned, and {self.output} was not written.")
         if not self.best:
             self._save()
         if stop is not None:
@@ -266,9 +266,8 @@ class _TrainingRun:
             return click.ClickException(
                 f"{stop}\n{self.output} has {what}; to continue after correcting it:\n  {again}"
             )
-        return Interrupted(
-            f"Stopped after {self.done} of {passes} passes. {self.output} has {what}; to continue:\n  {again}"
-        )
+        done = f"after {self.done:,} of {passes:,} {'pass' if passes == 1 else 'passes'}"
+        return Interrupted(f"Stopped. {self.output} has {what}, {done}; to continue:\n  {again}")
 
 
 def _format_scores(evaluation: TaggingEvaluation) -> str:

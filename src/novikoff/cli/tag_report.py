@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.printable import printable
 from novikoff.cli.tag_files import column_options, load_tagger, model_argument, read_corpus
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["inspect", "test"]
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @model_argument
 @click.argument("files", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
@@ -68,7 +69,7 @@ def _table(what: str, rows: list[dict[str, Any]]) -> Iterator[str]:
         yield f"  {name} {row['support']:>9,} {shares[0]:>10} {shares[1]:>8} {shares[2]:>8}".rstrip()
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @model_argument
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Features to show for each tag.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
