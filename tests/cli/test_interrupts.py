@@ -1,5 +1,6 @@
 """Ctrl-C, as a real signal, during every command: what it says, its exit code, and the files it leaves."""
 
+import contextlib
 import os
 import re
 import signal
@@ -66,9 +67,16 @@ def start(folder, *arguments):
 
 
 def interrupt(process):
-    """Send Ctrl-C; return what the command has printed on the standard error."""
-    process.send_signal(signal.SIGINT)
-    errors = process.communicate()[1]
+    """Send Ctrl-C; return what the command has printed on the standard error.
+
+    A signal that comes after CPython's check for signals and before a call that blocks is handled after that call: then
+    nothing happens, and a user presses the keys again.
+    """
+    errors = None
+    while errors is None:
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            errors = process.communicate(timeout=20)[1]
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert "Exception ignored" not in errors
