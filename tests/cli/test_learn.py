@@ -596,6 +596,3 @@ def test_estimators_are_inspected(tmp_path):
     assert set(found["heaviest"][0]["weights"]) == {"column 0", "column 1"}
     nk.KernelPerceptron(kernel="rbf", max_iter=5).fit(X, y).save(tmp_path / "kernel.nk")
     assert "support vectors:" in run("inspect", tmp_path / "kernel.nk").stdout
-    tagger = nk.SequenceTagger(templates="pos", max_iter=1).fit([["a", "b"]], [["X", "Y"]])
-    tagger.save(tmp_path / "tags.nk")
-    assert "novikoff tag inspect" in run("inspect", tmp_path / "tags.nk", code=1).output

@@ -78,14 +78,14 @@ def export(model: Path, output: str, to: str | None) -> None:
     """
     format = _output_format(output, to)
     require_distinct_paths({"--output": output}, [model])
+    from novikoff.cli.model_loading import load_model
     from novikoff.data.writing.outputs import open_output
     from novikoff.errors import ModelFileError
     from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
-    from novikoff.model_files.loading import load
     from novikoff.streaming.model import StreamModel
 
-    found = load(model)
+    found = load_model(model)
     if not isinstance(found, (Perceptron, StreamModel)):
         raise ModelFileError(
             f"{model} holds a {type(found).__name__}, which has no weights by feature; "

@@ -199,10 +199,10 @@ def read_corpus(files: Sequence[str], format: str | None, **choices: Any) -> tup
 
 def load_tagger(path: Path, otherwise: str) -> SequenceTagger:
     """Load a tagger from a model file; `otherwise` is the command to suggest for models of other kinds."""
-    from novikoff.model_files.loading import load
+    from novikoff.cli.model_loading import load_model
     from novikoff.structured import SequenceTagger
 
-    found = load(path)
+    found = load_model(path)
     if not isinstance(found, SequenceTagger):
         raise click.ClickException(f"{path} holds a {type(found).__name__}, not a tagger. Try novikoff {otherwise}.")
     return found

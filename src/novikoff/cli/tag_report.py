@@ -14,9 +14,10 @@ from novikoff.cli.printable import printable
 from novikoff.cli.tag_files import column_options, load_tagger, model_argument, read_corpus
 
 if TYPE_CHECKING:
+    from novikoff.structured import SequenceTagger
     from novikoff.structured.evaluation import TaggingEvaluation
 
-__all__ = ["inspect", "test"]
+__all__ = ["describe_tagger", "inspect", "tagger_facts", "test"]
 
 
 @click.command(cls=InterruptibleCommand)
@@ -79,45 +80,61 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
     Prints its ledger, and the features and pairs of tags with the largest weights.
     """
     tagger = load_tagger(model, "inspect")
-    heaviest = tagger.heaviest(top)
-    pairs, triples = (_find_largest(weights, top) for weights in (tagger.transitions(), tagger.triples()))
     if as_json:
-        ledger = tagger.ledger_
-        facts = {
-            "templates": list(tagger.templates.lines),
-            "columns": list(tagger.columns_),
-            "tags": tagger.tags_,
-            "markov_order": tagger.markov_order,
-            "beam": tagger.beam,
-            "constraints": tagger.constraints,
-            "features": tagger.n_features_,
-            "sentences": ledger.examples,
-            "mistakes": ledger.mistakes,
-            "radius": ledger.radius,
-            "norm": ledger.norm,
-            "margin_at_most": ledger.margin_at_most,
-            "heaviest": {str(tag): dict(weights) for tag, weights in heaviest.items()},
-            "transitions": [{"from": a, "to": b, "weight": weight} for (a, b), weight in pairs],
-            "triples": [{"tags": tags, "weight": weight} for tags, weight in triples],
-        }
-        click.echo(json.dumps(facts, indent=2))
-        return
-    lines = [
-        f"tags: {', '.join(map(printable, tagger.tags_))}",
-        f"features: {tagger.n_features_:,}, of columns {', '.join(tagger.columns_)}",
+        click.echo(json.dumps({"kind": "tagger", **tagger_facts(tagger, top)}, indent=2))
+    else:
+        click.echo("\n".join(describe_tagger(tagger, top)))
+
+
+def tagger_facts(tagger: SequenceTagger, top: int) -> dict[str, Any]:
+    """Return what is shown of a tagger, as values that JSON can hold."""
+    ledger = tagger.ledger_
+    pairs, triples = _find_pairs_and_triples(tagger, top)
+    return {
+        "templates": list(tagger.templates.lines),
+        "columns": list(tagger.columns_),
+        "tags": tagger.tags_,
+        "hypothesis": tagger.hypothesis,
+        "markov_order": tagger.markov_order,
+        "beam": tagger.beam,
+        "constraints": tagger.constraints,
+        "features": tagger.n_features_,
+        "sentences": ledger.examples,
+        "mistakes": ledger.mistakes,
+        "radius": ledger.radius,
+        "norm": ledger.norm,
+        "margin_at_most": ledger.margin_at_most,
+        "heaviest": {str(tag): dict(weights) for tag, weights in tagger.heaviest(top).items()},
+        "transitions": [{"from": a, "to": b, "weight": weight} for (a, b), weight in pairs],
+        "triples": [{"tags": tags, "weight": weight} for tags, weight in triples],
+    }
+
+
+def describe_tagger(tagger: SequenceTagger, top: int) -> Iterator[str]:
+    """Yield the lines that describe a tagger."""
+    search = "exact search" if tagger.beam is None else f"beam search with {tagger.beam} prefixes"
+    scheme = "" if tagger.constraints is None else f", only valid spans of {tagger.constraints}"
+    yield f"chains of order {tagger.markov_order}, {tagger.hypothesis} weights, {search}{scheme}"
+    yield f"tags: {', '.join(map(printable, tagger.tags_))}"
+    yield f"features: {tagger.n_features_:,}, of columns {', '.join(tagger.columns_)}"
+    yield from (
         "",
         repr(tagger.ledger_),
-    ]
-    for name, weights in heaviest.items():
-        lines += [
-            "",
-            f"for {printable(name)}:",
-            *(f"  {weight:>+12.6g}  {printable(name)}" for name, weight in weights),
-        ]
+        "",
+        "Weights are for features that are present or not; there is no intercept.",
+    )
+    for tag, weights in tagger.heaviest(top).items():
+        yield from ("", f"for {printable(tag)}:")
+        yield from (f"  {weight:>+12.6g}  {printable(name)}" for name, weight in weights)
+    pairs, triples = _find_pairs_and_triples(tagger, top)
     for title, weights in ("pairs of tags:", pairs), ("triples of tags:", triples):
         if weights:
-            lines += ["", title, *(f"  {weight:>+12.6g}  {' '.join(map(printable, tags))}" for tags, weight in weights)]
-    click.echo("\n".join(lines))
+            yield from ("", title)
+            yield from (f"  {weight:>+12.6g}  {' '.join(map(printable, tags))}" for tags, weight in weights)
+
+
+def _find_pairs_and_triples(tagger: SequenceTagger, top: int) -> tuple[list[Any], list[Any]]:
+    return _find_largest(tagger.transitions(), top), _find_largest(tagger.triples(), top)
 
 
 def _find_largest(weights: dict[Any, float], top: int) -> list[tuple[Any, float]]:
