@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -77,11 +78,17 @@ def _make_placeholder(kind: str, root: Section) -> Any:
     from novikoff.losses import Custom
 
     if kind == "tagger":
-        return {name: _Placeholder(str(name)) for name in root.part("parameters").facts.get("attributes") or ()}
+        names = root.part("parameters").facts.get("attributes")
+        return {name: partial(_name_value, name) for name in (names if isinstance(names, list) else ())}
     if kind.startswith("linear"):
         return Custom(_Placeholder("a function"), _Placeholder("its derivative"))
     facts = root.facts if kind == "perceptron" else root.part("learner").facts
     return _Placeholder(str(facts.get("function")))
+
+
+def _name_value(attribute: str, text: str) -> str:
+    """Return a name of the value of an attribute that cannot be computed, for the names of features."""
+    return f"{attribute}({text})"
 
 
 def _require_model_file(path: Path) -> None:
