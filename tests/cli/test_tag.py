@@ -361,7 +361,7 @@ def test_apply_distinguishes_columns_from_text(files, learned, form, piped):
 )
 def test_ambiguous_format_is_reported(files, content, expected, message):
     succeed("learn", files / "chunks.txt", "--use", "word", "-o", files / "w.nk")
-    found = succeed("apply", files / "w.nk", stdin=content)
+    found = succeed("apply", files / "w.nk", "--no-tokenize", stdin=content)
     assert words_of(found) == expected
     assert message in found.stderr
     assert bool(message) is bool(found.stderr)

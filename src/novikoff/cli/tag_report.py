@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,14 @@ import click
 
 from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.printable import printable
-from novikoff.cli.tag_files import column_options, load_tagger, model_argument, read_corpus
+from novikoff.cli.tag_files import (
+    BadSentences,
+    column_options,
+    load_tagger,
+    model_argument,
+    read_corpus,
+    warn_of_one_tag,
+)
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
@@ -24,9 +32,22 @@ __all__ = ["describe_tagger", "inspect", "tagger_facts", "test"]
 @model_argument
 @click.argument("files", nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.option(
+    "--bad-sentences",
+    type=click.Choice(["count", "skip"]),
+    default="count",
+    show_default=True,
+    help="Whether to evaluate sentences whose tags the constraints of the tagger forbid; it cannot get them right.",
+)
 @column_options
 def test(
-    model: Path, files: tuple[str, ...], as_json: bool, format: str | None, use: str | None, **choices: Any
+    model: Path,
+    files: tuple[str, ...],
+    as_json: bool,
+    bad_sentences: str,
+    format: str | None,
+    use: str | None,
+    **choices: Any,
 ) -> None:
     """Evaluate a tagger on files with tags.
 
@@ -37,7 +58,13 @@ def test(
 
     tagger = load_tagger(model, "test")
     use = use or ",".join(tagger.columns_)
-    _, (X, y) = read_corpus(files, format, use=use, known=tagger.files, **choices)
+    if bad_sentences == "skip" and tagger.constraints is None:
+        raise click.UsageError(f"--bad-sentences skip: {model} was learned without --constraints, so no tags are bad.")
+    bad = BadSentences(tagger.constraints, skip=True) if bad_sentences == "skip" else None
+    layout, (X, y) = read_corpus(files, format, bad=bad, use=use, known=tagger.files, **choices)
+    if bad is not None:
+        bad.report()
+    warn_of_one_tag(layout, chain.from_iterable(y))
     evaluation = evaluate_tagger(tagger, X, y)
     click.echo(
         json.dumps(evaluation.facts(), indent=2) if as_json else "\n".join(_report(evaluation, set(tagger.tags_)))
