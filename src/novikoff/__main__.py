@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import NoReturn
 
 __all__ = ["run"]
 
 
 def run() -> None:
-    """Import the command and run it. Ctrl-C ends it with click's message, also while it is being imported."""
+    """Import the command and run it. Ctrl-C says what it says within commands, also while they are being imported."""
     try:
-        from novikoff.cli import main
-
-        main(prog_name="novikoff")
-    except KeyboardInterrupt:
-        sys.stderr.write("\nAborted!\n")
-        sys.exit(1)
+        try:
+            from novikoff.cli import run_main
+        except KeyboardInterrupt:
+            _stop("Stopped. No file was written.")
+        sys.exit(run_main())
+    except KeyboardInterrupt:  # a second one, while the first was handled
+        _stop("Stopped.")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # while the interpreter exits, Ctrl-C would print a traceback
+
+
+def _stop(message: str) -> NoReturn:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr.write(f"{message}\n")
+    sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -241,7 +241,7 @@ def test_ctrl_c(run, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("novikoff.data.whole_table.read_whole_table", interrupt)
-    assert run(OR, code=1).stderr.strip() == "Aborted!"
+    assert run(OR, code=130).stderr == "Stopped. No file was written.\n"
 
 
 def test_cells_cannot_control_the_terminal(run):

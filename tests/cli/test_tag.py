@@ -234,7 +234,7 @@ def test_ctrl_c_leaves_a_model_to_continue_from(files, more):
         timer.cancel()
     assert learning.returncode == 130, message
     *_, stopped, again = message.splitlines()
-    assert stopped.removeprefix("Error: ").startswith("Stopped after ")
+    assert re.fullmatch(r"Stopped\. m\.nk has .*, after [\d,]+ of 1,000,000,000 passes; to continue:", stopped)
     assert "--from m.nk" in again
     assert "--templates" not in again
     assert nk.load(files / "m.nk").tags_ == ["X", "Y"]
@@ -361,7 +361,7 @@ def test_apply_distinguishes_columns_from_text(files, learned, form, piped):
 )
 def test_ambiguous_format_is_reported(files, content, expected, message):
     succeed("learn", files / "chunks.txt", "--use", "word", "-o", files / "w.nk")
-    found = succeed("apply", files / "w.nk", stdin=content)
+    found = succeed("apply", files / "w.nk", "--no-tokenize", stdin=content)
     assert words_of(found) == expected
     assert message in found.stderr
     assert bool(message) is bool(found.stderr)

@@ -17,12 +17,13 @@ from novikoff.cli.convert import convert
 from novikoff.cli.demo import demo
 from novikoff.cli.export import export
 from novikoff.cli.inspect import inspect
+from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.learn import learn
 from novikoff.cli.select import select
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
-__all__ = ["main"]
+__all__ = ["main", "run_main"]
 
 
 class _CommandGroup(click.Group):
@@ -52,3 +53,21 @@ def main() -> None:
 
 for _command in (certify, compare, convert, demo, export, inspect, learn, predict, select, tag, test):
     main.add_command(_command)
+
+
+def run_main() -> int:
+    """Run the command with the arguments of this process; return its exit code.
+
+    It does what click does by itself, except that Ctrl-C outside of a command, while arguments are parsed for instance,
+    ends it as it ends all commands.
+    """
+    try:
+        found = main(prog_name="novikoff", standalone_mode=False)
+    except click.Abort:
+        error: click.ClickException = Interrupted("Stopped.")
+    except click.ClickException as own:
+        error = own
+    else:
+        return found if isinstance(found, int) else 0
+    error.show()
+    return error.exit_code

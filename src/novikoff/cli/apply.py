@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import drop_unset, files_argument, reading_options, rejects_option, require_distinct_paths
 from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say
 from novikoff.cli.tables import print_table
@@ -38,7 +39,7 @@ Examples:
 """
 
 
-@click.command(epilog=_PREDICT_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_PREDICT_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @files_argument
 @click.option(
@@ -113,7 +114,7 @@ def _labels_with_scores(learned: StreamModel) -> list[Any]:
     return [f"not {first}" if second is None else second]
 
 
-@click.command(epilog=_TEST_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_TEST_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @files_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupts import Interrupted, InterruptibleCommand, InterruptRecorder
 from novikoff.cli.options import FORMATS
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path
     return path
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option(
     "--target",
@@ -149,7 +150,10 @@ def certify(
     )
     if verify:
         _verify(table, found)
-    fewest = _fewest_errors(table, found, time_limit, verify) if errors and not found and not kernel_options else None
+    recorder = InterruptRecorder()
+    with recorder:
+        wanted = errors and not found and not kernel_options
+        fewest = _fewest_errors(table, found, time_limit, verify) if wanted else None
     if as_json:
         from novikoff.cli.certify_json import to_json
 
@@ -158,6 +162,8 @@ def certify(
         _print(file, table, found, fewest, verify, reading["target"] is not None)
     if plot is not None:
         _draw(plot, table, found)
+    if recorder.is_interrupted:
+        raise Interrupted("Stopped. The verdict and the bounds on errors are proved; more time may improve the bounds.")
     if exit_code and not found:
         sys.exit(_INSEPARABLE)
 

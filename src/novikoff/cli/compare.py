@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from novikoff.cli.interrupts import Interrupted
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import drop_unset, feature_options, files_argument, reading_options, rejects_option
 from novikoff.cli.progress import announce_compilation
 from novikoff.cli.tables import print_table
@@ -28,7 +28,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @files_argument
 @click.option(
     "--test",
@@ -90,10 +90,7 @@ def compare(
     features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)
     to_learn, to_test = encode_split(train, test, features)
     warn_of_unknown_labels(sorted(set(to_test[1].tolist()) - set(to_learn[1].tolist())))
-    try:
-        found = _fit_all(to_learn, to_test, passes, seed)
-    except KeyboardInterrupt:
-        raise Interrupted("Stopped.") from None
+    found = _fit_all(to_learn, to_test, passes, seed)
     if as_json:
         click.echo(json.dumps([asdict(each) for each in found], indent=2))
     else:

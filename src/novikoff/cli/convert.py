@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import drop_unset, files_argument, reading_options
 from novikoff.cli.progress import ByteCounter, progress, say
 
@@ -57,7 +58,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @files_argument
 @click.argument("output", type=click.Path(allow_dash=True))
 @click.option(

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -26,7 +28,7 @@ _HYPOTHESES = ("last", "averaged", "voted", "pocket")
 _HEADER = " examples  mistakes  since last   error      |w|  margin at most  theorem allows"
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @click.option(
     "-o",
     "--csv",

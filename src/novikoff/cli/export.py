@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import require_distinct_paths
 
 _EPILOG = """\b
@@ -60,7 +61,7 @@ def _output_format(output: str, to: str | None) -> str:
     raise click.UsageError(f"{output} ends in neither .json nor .onnx: say which to write with --to.")
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -78,14 +79,14 @@ def export(model: Path, output: str, to: str | None) -> None:
     """
     format = _output_format(output, to)
     require_distinct_paths({"--output": output}, [model])
+    from novikoff.cli.model_loading import load_model
     from novikoff.data.writing.outputs import open_output
     from novikoff.errors import ModelFileError
     from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
-    from novikoff.model_files.loading import load
     from novikoff.streaming.model import StreamModel
 
-    found = load(model)
+    found = load_model(model)
     if not isinstance(found, (Perceptron, StreamModel)):
         raise ModelFileError(
             f"{model} holds a {type(found).__name__}, which has no weights by feature; "

@@ -3,145 +3,133 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from novikoff.streaming.model import StreamModel
+from novikoff.cli.interrupts import InterruptibleCommand
+from novikoff.cli.printable import printable
 
 _LISTED, _LONGEST = 40, 40  # labels, and characters of each
+_KINDS = {
+    "stream": "a model of novikoff learn",
+    "tagger": "a tagger of novikoff tag learn, or a SequenceTagger saved in Python",
+}
+_STANDARDISED = (
+    "Weights are for standardised columns: the score changes by the weight if a number grows by one standard",
+    "deviation, and by the weight per unit if it grows by 1. The intercept is the score of a row without words or",
+    "texts whose numbers are all at their means; per unit, of one whose numbers are all 0.",
+)
+_AS_GIVEN = "Weights are for columns as they were given: the score changes by the weight if a number grows by 1."
+_OF_TEXTS = "A text has a feature for each of its n-grams: their counts, scaled together to length {:g}."
+_LAST_OF_VOTED = (
+    "All weight vectors along the run vote; the weights below are the last of them, from which it continues."
+)
+_NO_WEIGHTS = "There are no weights by feature: a score is a sum of kernels around the support vectors."
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Features to show for each label.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def inspect(model: Path, top: int, as_json: bool) -> None:
     """Show what a model is.
 
-    How MODEL learns, its ledger of mistakes, and the features with the largest weights; of a model that was saved in
-    Python, as many of these as it has. For taggers there is `novikoff tag inspect`.
+    How MODEL learns, its ledger of mistakes, its intercepts, and the features with the largest weights. MODEL is any
+    model file: of `novikoff learn`, `novikoff select` or `novikoff tag learn`, or saved in Python.
+
+    `novikoff learn` standardises numbers, so that the weights of different columns can be compared: each is for one
+    standard deviation of its column. The weight of one unit is beside it.
     """
-    from novikoff.model_files.loading import load
+    from novikoff.cli.model_loading import load_to_show
     from novikoff.streaming.model import StreamModel
-
-    found = load(model)
-    if isinstance(found, StreamModel):
-        click.echo(json.dumps(_facts(found, top), indent=2) if as_json else _describe(found, top))
-        return
-    facts = _estimator_facts(found, top, model)
-    click.echo(json.dumps(facts, indent=2) if as_json else _describe_estimator(found, facts))
-
-
-def _facts(model: StreamModel, top: int) -> dict[str, Any]:
-    from novikoff.selection.evaluation import plain_labels
-
-    learner, ledger = model.model.learner, model.ledger
-    labels = plain_labels(model.labels)
-    return {
-        "rule": type(learner.rule).__name__,
-        "hypothesis": type(learner.hypothesis).__name__.lower(),
-        "fit_intercept": learner.fit_intercept,
-        "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
-        "features": len(model.names),
-        "rows_read": model.rows_read,
-        "examples": ledger.examples,
-        "mistakes": ledger.mistakes,
-        "radius": ledger.radius,
-        "norm": ledger.norm,
-        "margin_at_most": ledger.margin_at_most,
-        "heaviest": [
-            {"label": str(label), "weights": dict(weights)} for label, weights in _largest_weights(model, top)
-        ],
-    }
-
-
-def _largest_weights(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, float]]]]:
-    from novikoff.selection.evaluation import plain_labels
-
-    found = model.heaviest(top)
-    return list(zip(plain_labels([label for label, _ in found]), [weights for _, weights in found], strict=True))
-
-
-def _describe(model: StreamModel, top: int) -> str:
-    facts = _facts(model, top)
-    lines = [
-        f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
-        f"labels: {_list_labels(facts['labels'])}",
-        f"features: {facts['features']:,}",
-        *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
-        "",
-        repr(model.ledger),
-    ]
-    for label, weights in _largest_weights(model, top):
-        lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
-    return "\n".join(lines)
-
-
-def _estimator_facts(found: Any, top: int, path: Path) -> dict[str, Any]:
-    """The facts of an estimator that was saved in Python, as far as it has them."""
-    from novikoff.selection.evaluation import plain_labels
     from novikoff.structured import SequenceTagger
 
+    kind, found = load_to_show(model)
     if isinstance(found, SequenceTagger):
-        raise click.ClickException(f"{path} holds a tagger. To inspect it: novikoff tag inspect {path}")
-    labels = plain_labels(found.classes_.tolist()) if hasattr(found, "classes_") else []
-    facts = {
-        "type": type(found).__name__,
-        "parameters": {k: str(v) for k, v in found.get_params(deep=False).items()},
-        "labels": [label if isinstance(label, (str, int, float, bool)) else str(label) for label in labels],
-        "passes": getattr(found, "n_iter_", None),
-        "converged": getattr(found, "converged_", None),
-    }
-    if hasattr(found, "support_"):
-        facts["support_vectors"] = len(found.support_)
-    ledger = getattr(found, "ledger_", None)
-    for name in ("examples", "mistakes", "radius", "norm", "margin_at_most"):
-        if hasattr(ledger, name):
-            facts[name] = getattr(ledger, name)
-    if hasattr(found, "coef_"):
-        facts["features"] = found.coef_.shape[-1]
-        facts["heaviest"] = _estimator_weights(found, labels, top)
-    return facts
+        from novikoff.cli.tag_report import describe_tagger, tagger_facts
+
+        facts, lines = tagger_facts(found, top), describe_tagger(found, top)
+    else:
+        from novikoff.cli.model_facts import estimator_facts, stream_facts
+
+        facts = stream_facts(found, top) if isinstance(found, StreamModel) else estimator_facts(found, top)
+        lines = _describe(found, facts)
+    if as_json:
+        click.echo(json.dumps({"kind": kind, **facts}, indent=2))
+        return
+    click.echo(f"{model}: {_KINDS.get(kind, f'a {type(found).__name__} saved in Python')}")
+    for line in lines:
+        click.echo(line)
+
+
+def _describe(found: Any, facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines that describe a model of rows."""
+    if "rows_read" not in facts:
+        yield repr(found)
+    if "rule" in facts:
+        rule = facts["rule"] if "function" not in facts else f"{facts['function']}, a function that is not in the file"
+        yield f"{rule}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept"
+    if "kernel" in facts:
+        yield f"kernel: K(x, z) = {facts['kernel']}"
+    if facts["labels"]:
+        yield f"labels: {_list_labels(facts['labels'])}"
+    counted = [name for name in ("features", "support_vectors") if name in facts]
+    yield from (f"{name.replace('_', ' ')}: {facts[name]:,}" for name in counted)
+    if facts.get("passes"):
+        yield f"passes: {facts['passes']}{'' if facts['converged'] else ', without converging'}"
+    yield from (f"read {rows:,} rows of {source}" for source, rows in facts.get("rows_read", {}).items())
+    ledger = getattr(found, "ledger", None) or getattr(found, "ledger_", None)
+    if ledger is not None:
+        yield from ("", repr(ledger))
+    yield ""
+    yield from _explain_weights(facts)
+    yield from _list_weights(facts)
+
+
+def _explain_weights(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield lines that say what the weights are for."""
+    if "kernel" in facts:
+        yield _NO_WEIGHTS
+        return
+    if facts.get("weights_of", facts.get("hypothesis")) != facts.get("hypothesis"):
+        yield _LAST_OF_VOTED
+    if facts["standardised"]:
+        yield from _STANDARDISED
+    elif not facts.get("text_length"):
+        yield _AS_GIVEN
+    if facts.get("text_length"):
+        yield _OF_TEXTS.format(facts["text_length"])
+
+
+def _list_weights(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield the intercept and the largest weights of each label."""
+    for each in facts.get("heaviest", []):
+        yield from ("", f"for {printable(each['label'], _LONGEST)}:")
+        if "weights_per_unit" in each:
+            yield f"  {'weight':>12} {'per unit':>12}"
+        for name, weight, unit in _weight_rows(each):
+            yield f"  {weight:>+12.6g} {'' if unit is None else f'{unit:>+12.6g} '} {name}"
+    if facts.get("intercepts"):
+        yield from ("", "intercepts:")
+        yield from (f"  {value:>+12.6g}  for {printable(label)}" for label, value in facts["intercepts"].items())
+
+
+def _weight_rows(each: dict[str, Any]) -> Iterator[tuple[str, float, float | None]]:
+    """Yield the name, the weight, and the weight per unit where there is one: of the intercept, then of features."""
+    units = each.get("weights_per_unit", {})
+    yield "the intercept", each["intercept"], each.get("intercept_per_unit")
+    yield from ((printable(name), weight, units.get(name)) for name, weight in each["weights"].items())
 
 
 def _list_labels(labels: list[Any]) -> str:
     """The first labels of many, and the beginning of each long one.
 
     >>> from novikoff.cli.inspect import _list_labels
-    >>> _list_labels(["ham", "spam"]), _list_labels(["x" * 99]) == "x" * 40 + "...", _list_labels(list(range(50)))[-13:]
+    >>> _list_labels(["ham", "spam"]), _list_labels(["x" * 99]) == "x" * 39 + "…", _list_labels(list(range(50)))[-13:]
     ('ham, spam', True, '39, 10 others')
     """
-    some = [text if len(text := str(label)) <= _LONGEST else f"{text[:_LONGEST]}..." for label in labels[:_LISTED]]
+    some = [printable(label, _LONGEST) for label in labels[:_LISTED]]
     return ", ".join([*some, *([f"{len(labels) - _LISTED} others"] if len(labels) > _LISTED else [])])
-
-
-def _estimator_weights(found: Any, labels: list[Any], top: int) -> list[dict[str, Any]]:
-    import numpy as np
-
-    coef = np.atleast_2d(found.coef_)
-    known = getattr(found._model, "vocabulary", None)
-    names = list(getattr(found, "feature_names_in_", ()) if known is None else known)
-    names = names or [f"column {j}" for j in range(coef.shape[1])]
-    rows = []
-    for label, weights in zip(labels if len(coef) > 1 else labels[-1:] or ["the prediction"], coef, strict=True):
-        order = [j for j in np.argsort(-np.abs(weights), kind="stable")[:top].tolist() if weights[j]]
-        rows.append({"label": str(label), "weights": {names[j]: float(weights[j]) for j in order}})
-    return rows
-
-
-def _describe_estimator(found: Any, facts: dict[str, Any]) -> str:
-    lines = [repr(found)]
-    if facts["labels"]:
-        lines.append(f"labels: {_list_labels(facts['labels'])}")
-    counted = [name for name in ("features", "support_vectors") if name in facts]
-    lines += [f"{name.replace('_', ' ')}: {facts[name]:,}" for name in counted]
-    if facts["passes"]:
-        lines.append(f"passes: {facts['passes']}{'' if facts['converged'] else ', without converging'}")
-    if hasattr(found, "ledger_"):
-        lines += ["", repr(found.ledger_)]
-    for each in facts.get("heaviest", []):
-        lines += ["", f"for {each['label']}:", *(f"  {w:>+12.6g}  {name}" for name, w in each["weights"].items())]
-    return "\n".join(lines)

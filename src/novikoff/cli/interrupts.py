@@ -1,23 +1,104 @@
-"""Ctrl-C during a command: it takes effect at the end of a block, and the exit code tells."""
+"""Ctrl-C during a command: what every command says about it, and how it is deferred to the end of a block.
+
+A command that Ctrl-C ends prints one message on the standard error, "Stopped." and what became of its output, and exits
+with 130. An output file is complete or as it was: see `novikoff.system.atomic_files`.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import click
 
-__all__ = ["DeferredInterrupts", "Interrupted", "RecordingCommand", "without_options"]
+__all__ = [
+    "DeferredInterrupts",
+    "InterruptRecorder",
+    "Interrupted",
+    "InterruptibleCommand",
+    "RecordingCommand",
+    "without_options",
+]
+
+_OUTPUTS = ("output", "plot", "rejects")  # parameters that name a file to write; -o is another name of the first
 
 
 class Interrupted(click.ClickException):
-    """The command was interrupted, and has ended in order."""
+    """The command was interrupted, and has ended in order. The message begins with "Stopped."."""
 
     exit_code = 130  # what shells report for Ctrl-C
 
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the message, on a terminal below the line on which it shows ^C."""
+        stream = sys.stderr if file is None else file
+        if stream.isatty():
+            click.echo(file=stream)
+        click.echo(self.format_message(), file=stream)
 
-class RecordingCommand(click.Command):
+
+class InterruptibleCommand(click.Command):
+    """A command that says after Ctrl-C which of its output files were written."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        paths = [ctx.params.get(param.name or "") for param in self.params if _is_output(param)]
+        before = {str(path): _identify(path) for path in paths if path is not None and str(path) != "-"}
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted(f"Stopped. {_describe_outputs(before)}") from None
+
+
+def _is_output(param: click.Parameter) -> bool:
+    return param.name in _OUTPUTS or "-o" in param.opts
+
+
+def _identify(path: Path | str) -> tuple[int, ...] | None:
+    """Return what changes when a file is replaced or written to; None if it does not exist."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _describe_outputs(before: dict[str, tuple[int, ...] | None]) -> str:
+    """Return a sentence for each output file: whether it was written since."""
+    sentences = []
+    for path, was in before.items():
+        now = _identify(path)
+        state = "was not written" if now is None else "is as it was" if now == was else "was written"
+        sentences.append(f"{path} {state}.")
+    return " ".join(sentences) or "No file was written."
+
+
+class InterruptRecorder:
+    """Records whether Ctrl-C came within a block whose code catches the KeyboardInterrupt and returns what it has.
+
+    Attributes
+    ----------
+    is_interrupted : bool
+    """
+
+    def __init__(self) -> None:
+        self.is_interrupted = False
+
+    def __enter__(self) -> InterruptRecorder:
+        self._handler = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _handle(self, number: int, frame: Any) -> None:
+        self.is_interrupted = True
+        raise KeyboardInterrupt
+
+
+class RecordingCommand(InterruptibleCommand):
     """A command that keeps its arguments, so that it can say with which ones to continue."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -217,7 +217,7 @@ def learn(
     stop = _learn(session, counter, guard)
     log.close()
     if stop is not None and model.encoding is None:
-        raise Interrupted(f"Stopped before anything was learned; {output} was not written.")
+        raise Interrupted(f"Stopped. Nothing was learned, and {output} was not written.")
     session.save()
     report.print_mistakes()
     if stop is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from novikoff.cli.interrupts import Interrupted
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import (
     HYPOTHESES,
     RULES,
@@ -74,7 +74,7 @@ def _parse_grid(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     return found or _DEFAULT_GRID
 
 
-@click.command(epilog=_EPILOG)
+@click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @files_argument
 @click.option(
     "-o",
@@ -155,11 +155,8 @@ def select(
     require_two_classes(data)
     test_blocks = _read_test_blocks(test_files, data, given)
     splits = split_blocks(data.blocks, cv or 1, validation, seed)
-    try:
-        found = _choose(grid, splits, jobs)
-        winner = fit_candidate(_arguments(found.best_params_), data.blocks)
-    except KeyboardInterrupt:
-        raise Interrupted("Stopped. Nothing was written.") from None
+    found = _choose(grid, splits, jobs)
+    winner = fit_candidate(_arguments(found.best_params_), data.blocks)
     winner.target = data.target
     winner.save(output)
     test_errors = _count_test_errors(winner, test_blocks) if test_files else None

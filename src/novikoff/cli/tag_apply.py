@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import require_distinct_paths
+from novikoff.cli.progress import say
 from novikoff.cli.tag_files import format_option, load_tagger, model_argument
-from novikoff.cli.tag_sniffing import name_columns, sniff_columns
+from novikoff.cli.tag_sniffing import name_columns, require_words_only, sniff_columns
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["apply"]
 
 
-@click.command()
+@click.command(cls=InterruptibleCommand)
 @model_argument
 @click.argument("files", nargs=-1)
 @click.option(
@@ -34,13 +36,27 @@ __all__ = ["apply"]
     metavar="NAME",
     help="The column of CoNLL-U to write the tags to.  [default: the one that the tagger was trained on, or upos]",
 )
+@click.option(
+    "--tokenize/--no-tokenize",
+    default=None,
+    help="Split punctuation from the words of text.  [default: blanks separate tokens, which a message says]",
+)
 @format_option
-def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str | None, format: str | None) -> None:
+def apply(
+    model: Path,
+    files: tuple[str, ...],
+    output: Path | None,
+    column: str | None,
+    format: str | None,
+    tokenize: bool | None,
+) -> None:
     """Tag the sentences of files or a pipe.
 
-    Text has a sentence per line; the output has a token and its tag per line, and an empty line after each sentence. In
-    columns, the tag is added as the last one. In CoNLL-U, the tags replace one column; everything else stays as it is.
-    Sentences are tagged as they arrive, and memory does not grow with the files.
+    Text has a sentence per line, with blanks between its tokens; with --tokenize, punctuation and English clitics (n't,
+    's) are tokens too, while 1,003.5, U.S., O'Neill, well-known and addresses stay whole. The output has a token and
+    its tag per line, and an empty line after each sentence. In columns, the tag is added as the last one. In CoNLL-U,
+    the tags replace one column; everything else stays as it is. Sentences are tagged as they arrive, and memory does
+    not grow with the files.
 
     Without --format, the lines are columns if nearly all have the same number of cells and, in addition, have tabs, or
     have empty lines between sentences, or have the columns of the files that the tagger was trained on, with or without
@@ -50,7 +66,11 @@ def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str 
     from novikoff.system.atomic_files import open_atomic
 
     require_distinct_paths({"--output": output}, [model, *files])
-    texts = _tag_files(load_tagger(model, "predict"), files or ("-",), column, format)
+    if tokenize and format not in (None, "text"):
+        raise click.UsageError(f"--tokenize is for text, and --format is {format}, whose tokens are given.")
+    texts = _tag_files(
+        load_tagger(model, "predict"), files or ("-",), column, "text" if tokenize else format, tokenize=tokenize
+    )
     if output is None:
         for text in texts:
             click.echo(text)  # which flushes: the program that writes into the pipe may be waiting for the answer
@@ -60,14 +80,22 @@ def apply(model: Path, files: tuple[str, ...], output: Path | None, column: str 
             file.write(f"{text}\n".encode())
 
 
-def _tag_files(tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None) -> Iterator[str]:
+def _tag_files(
+    tagger: SequenceTagger, files: Sequence[str], column: str | None, format: str | None, *, tokenize: bool | None
+) -> Iterator[str]:
     """Yield blocks of sentences with their tags, as text without the last line feed."""
     from novikoff.structured.sentence_files import SentenceFile
 
+    is_announced = tokenize is not None
     for name in files:
-        with SentenceFile(name, format=format) as file:
+        with SentenceFile(name, format=format, tokenize=bool(tokenize)) as file:
             if format is None:
                 sniff_columns(file, tagger)
+            if file.format == "text":
+                require_words_only(file, tagger)
+                if not is_announced:
+                    say(f"{file.name}: blanks separate tokens. To split punctuation from words as well: --tokenize.")
+                    is_announced = True
             for block in file.blocks():
                 yield "\n".join(_tag_block(tagger, file, block, column))
 

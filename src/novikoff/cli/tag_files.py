@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from novikoff.cli.progress import say
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
     from novikoff.structured.sentence_files import FileColumns, FileSentence, SentenceFile
 
 __all__ = [
+    "BadSentences",
     "ColumnLayout",
     "Corpus",
     "column_options",
@@ -22,6 +25,7 @@ __all__ = [
     "model_argument",
     "read_blocks",
     "read_corpus",
+    "warn_of_one_tag",
 ]
 
 Corpus = tuple[list[Any], list[Any]]  # sentences and their tags
@@ -138,7 +142,7 @@ class ColumnLayout:
 
         return FileColumns(self.format, tuple(self.names), self.tag_name)
 
-    def require_allowed(self, scheme: str | None, sentences: Sequence[FileSentence]) -> None:
+    def require_allowed(self, scheme: str, sentences: Sequence[FileSentence]) -> None:
         """Raise a DataError, with file and line, if a scheme forbids the tags."""
         import numpy as np
 
@@ -148,9 +152,8 @@ class ColumnLayout:
             found = sentences[sentence]
             return f"{self.file}:{found.line + [position for _, position in found.lines].index(token)}"
 
-        if scheme is not None:
-            starts = np.cumsum([0, *(len(sentence.rows) for sentence in sentences)])
-            require_allowed(scheme, [], starts, [row[self.tag] for each in sentences for row in each.rows], locate)
+        starts = np.cumsum([0, *(len(sentence.rows) for sentence in sentences)])
+        require_allowed(scheme, [], starts, [row[self.tag] for each in sentences for row in each.rows], locate)
 
     def split_tags(self, sentences: Sequence[FileSentence]) -> Corpus:
         """Return the sentences in the columns that templates use, and their tags."""
@@ -166,8 +169,68 @@ def _split_names(text: str, option: str) -> list[str]:
     return names
 
 
+class BadSentences:
+    """Sentences whose tags a scheme for spans forbids: an error, or left out and counted.
+
+    Parameters
+    ----------
+    scheme : str or None
+        None allows all tags.
+    skip : bool
+        Whether they are left out.
+    """
+
+    def __init__(self, scheme: str | None, *, skip: bool) -> None:
+        self.scheme, self._skips = scheme, skip
+        self._n_skipped = self._n_read = 0
+        self._first = ""  # what is wrong with the first of them
+
+    def select(self, layout: ColumnLayout, sentences: Sequence[FileSentence]) -> Sequence[FileSentence]:
+        """Return the sentences to use; raise a DataError for the first bad one unless they are left out."""
+        from novikoff.structured.constraints import are_allowed
+
+        if self.scheme is None:
+            return sentences
+        is_good = are_allowed(self.scheme, [[row[layout.tag] for row in each.rows] for each in sentences])
+        good = list(compress(sentences, is_good))
+        if len(good) < len(sentences):
+            self._note_first(layout, sentences[is_good.index(False)])
+        self._n_read, self._n_skipped = self._n_read + len(sentences), self._n_skipped + len(sentences) - len(good)
+        return good
+
+    def _note_first(self, layout: ColumnLayout, sentence: FileSentence) -> None:
+        """Keep what is wrong with the first bad sentence, or raise it."""
+        from novikoff.errors import DataError
+        from novikoff.structured.constraints import ADVICE
+
+        try:
+            layout.require_allowed(str(self.scheme), [sentence])
+        except DataError as error:
+            if not self._skips:
+                raise DataError(f"{error} --bad-sentences skip leaves such sentences out.") from error
+            self._first = self._first or str(error).removesuffix(ADVICE)
+
+    def report(self) -> None:
+        """Say how many sentences were left out, and where the first is; forget the counts, for the next pass."""
+        if self._n_skipped:
+            sentences = f"{self._n_skipped:,} of {self._n_read:,} sentences"
+            say(f"{sentences} left out, whose tags break the scheme {self.scheme}. The first is {self._first}")
+        self._n_skipped = self._n_read = 0
+
+
+def warn_of_one_tag(layout: ColumnLayout, tags: Iterable[Any]) -> None:
+    """Print a warning if all tags are alike, such as _ in a column of CoNLL-U that is not filled in."""
+    found = set(tags)
+    if len(found) == 1:
+        others = [name for k, name in enumerate(layout.names) if k != layout.tag]
+        what = (
+            f"every tag in column {layout.tag_name} of {layout.file} is {found.pop()!r}, so there is nothing to learn"
+        )
+        say(f"Warning: {what}. Name another column with --column: {', '.join(others)}.")
+
+
 def read_blocks(
-    files: Sequence[str], format: str | None, *, constraints: str | None = None, **choices: Any
+    files: Sequence[str], format: str | None, *, bad: BadSentences | None = None, **choices: Any
 ) -> Iterator[tuple[ColumnLayout, Corpus]]:
     """Yield the sentences of files with their tags, a block at a time; all files must have the columns of the first."""
     from novikoff.structured.sentence_files import SentenceFile
@@ -184,8 +247,7 @@ def read_blocks(
                 first = first or own
                 if own.used_names != first.used_names:
                     raise click.ClickException(f"{file.name}: its columns are not those of {first.file}.")
-                own.require_allowed(constraints, sentences)
-                yield own, own.split_tags(sentences)
+                yield own, own.split_tags(sentences if bad is None else bad.select(own, sentences))
             if own is None:
                 raise click.ClickException(f"{file.name}: there are no sentences in it.")
 
@@ -194,15 +256,17 @@ def read_corpus(files: Sequence[str], format: str | None, **choices: Any) -> tup
     """Read all sentences of files with their tags into memory."""
     layouts, blocks = zip(*read_blocks(files, format, **choices), strict=True)
     X, y = (list(chain.from_iterable(some)) for some in zip(*blocks, strict=True))
+    if not X:
+        raise click.ClickException(f"{layouts[0].file}: the tags of all sentences break the scheme.")
     return layouts[0], (X, y)
 
 
 def load_tagger(path: Path, otherwise: str) -> SequenceTagger:
     """Load a tagger from a model file; `otherwise` is the command to suggest for models of other kinds."""
-    from novikoff.model_files.loading import load
+    from novikoff.cli.model_loading import load_model
     from novikoff.structured import SequenceTagger
 
-    found = load(path)
+    found = load_model(path)
     if not isinstance(found, SequenceTagger):
         raise click.ClickException(f"{path} holds a {type(found).__name__}, not a tagger. Try novikoff {otherwise}.")
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,16 @@ from click.core import ParameterSource
 from novikoff.cli.interrupts import DeferredInterrupts, Interrupted, RecordingCommand, without_options
 from novikoff.cli.options import require_distinct_paths, require_replaceable, require_writable
 from novikoff.cli.progress import say
-from novikoff.cli.tag_files import ColumnLayout, Corpus, column_options, load_tagger, read_blocks, read_corpus
+from novikoff.cli.tag_files import (
+    BadSentences,
+    ColumnLayout,
+    Corpus,
+    column_options,
+    load_tagger,
+    read_blocks,
+    read_corpus,
+    warn_of_one_tag,
+)
 from novikoff.errors import NovikoffError
 
 if TYPE_CHECKING:
@@ -83,6 +93,13 @@ _CHECKPOINT = 60.0  # seconds between two checkpoints
 @click.option(
     "--constraints", type=click.Choice(_SCHEMES), help="Predict only tags that are valid spans of this scheme."
 )
+@click.option(
+    "--bad-sentences",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What to do with a sentence whose tags --constraints forbids.",
+)
 @click.option("--hash-bits", type=click.IntRange(1, 30), help="At most 2^BITS features, which then have no names.")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Seed of the shuffling.")
 @column_options
@@ -97,6 +114,7 @@ def learn(
     column: str | None,
     columns: str | None,
     use: str | None,
+    bad_sentences: str,
     **chosen: Any,
 ) -> None:
     """Learn a tagger from files with tags.
@@ -112,10 +130,13 @@ def learn(
     tagger = _make_tagger(start, chosen)
     if start is not None:
         use = use or ",".join(tagger.columns_)
+    if bad_sentences == "skip" and tagger.constraints is None:
+        raise click.UsageError("--bad-sentences skip needs a scheme by which tags are bad: --constraints.")
     choices = {"column": column, "columns": columns, "use": use, "known": tagger.files}
     tagger.max_iter = passes
     held_out = None if dev is None else read_corpus([dev], format, **choices)
     run = _TrainingRun(tagger, output, held_out, is_new=start is None, files=tagger.files if column is None else None)
+    run.bad = BadSentences(tagger.constraints, skip=bad_sentences == "skip")
     if stream:
         results = run.learn_from_stream(files, passes, format, choices)
     else:
@@ -152,6 +173,7 @@ class _TrainingRun:
         self.deferred = DeferredInterrupts()
         self.done = 0  # passes
         self.files = files
+        self.bad = BadSentences(tagger.constraints, skip=False)
         self.best, self.best_score = 0, -1.0  # the best of them on the sentences held out
         self.began = self.saved = time.monotonic()
 
@@ -159,8 +181,10 @@ class _TrainingRun:
         self, files: tuple[str, ...], format: str | None, choices: dict[str, Any]
     ) -> Iterator[tuple[int, int]]:
         """Read all sentences once and learn from them; yield the mistakes of each pass, and its number of sentences."""
-        layout, (X, y) = read_corpus(files, format, constraints=self.tagger.constraints, **choices)
+        layout, (X, y) = read_corpus(files, format, bad=self.bad, **choices)
         self._apply_layout(layout)
+        self.bad.report()
+        warn_of_one_tag(layout, chain.from_iterable(y))
         n = len(X)
         say(
             f"{n:,} sentences, {sum(map(len, X)):,} tokens; tags in column {layout.tag_name}, templates use "
@@ -180,15 +204,22 @@ class _TrainingRun:
     ) -> Iterator[tuple[int, int]]:
         """Read the files in each pass and learn block by block; yield the mistakes of each pass, and its number of
         sentences."""
-        for _ in range(passes):
+        for number in range(passes):
             mistakes = examples = 0
-            for layout, (X, y) in read_blocks(files, format, constraints=self.tagger.constraints, **choices):
+            for layout, (X, y) in read_blocks(files, format, bad=self.bad, **choices):
+                if not X:
+                    continue
                 self._apply_layout(layout)
                 before = self.tagger.ledger_.mistakes if self.tagger.is_fitted else 0
                 with self.deferred:
                     self.tagger.partial_fit(X, y)
                 mistakes, examples = mistakes + self.tagger.ledger_.mistakes - before, examples + len(X)
                 self._save_checkpoint()
+            if not examples:
+                raise click.ClickException(f"{layout.file}: the tags of all sentences break the scheme.")
+            if number == 0:
+                self.bad.report()
+                warn_of_one_tag(layout, self.tagger.tags_)
             yield mistakes, examples
 
     def _apply_layout(self, layout: ColumnLayout) -> None:
@@ -214,7 +245,7 @@ class _TrainingRun:
                 raise
             stop = error
         if not self._has_learned():
-            raise Interrupted("Stopped before anything was learned.")
+            raise Interrupted(f"Stopped. Nothing was learned, and {self.output} was not written.")
         if not self.best:
             self._save()
         if stop is not None:
@@ -266,9 +297,8 @@ class _TrainingRun:
             return click.ClickException(
                 f"{stop}\n{self.output} has {what}; to continue after correcting it:\n  {again}"
             )
-        return Interrupted(
-            f"Stopped after {self.done} of {passes} passes. {self.output} has {what}; to continue:\n  {again}"
-        )
+        done = f"after {self.done:,} of {passes:,} {'pass' if passes == 1 else 'passes'}"
+        return Interrupted(f"Stopped. {self.output} has {what}, {done}; to continue:\n  {again}")
 
 
 def _format_scores(evaluation: TaggingEvaluation) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
     from novikoff.structured.sentence_files import SentenceFile
 
-__all__ = ["name_columns", "sniff_columns"]
+__all__ = ["name_columns", "require_words_only", "sniff_columns"]
 
 _NEARLY_ALL = 0.9  # share of lines: one line with a cell too many is an error in columns, and no reason to read text
 
@@ -99,6 +99,15 @@ def _require_columns(
             f"{file.name}:{line}: this looks like text, but the tagger needs columns: {names}; "
             "a token per line, an empty line after each sentence. If it has them, use --format "
             "columns."
+        )
+
+
+def require_words_only(file: SentenceFile, tagger: SequenceTagger) -> None:
+    """Raise an error if a tagger needs other columns than words, which text does not have."""
+    if len(tagger.columns_) > 1:
+        raise click.ClickException(
+            f"{file.name}: text has only words, but the tagger needs the columns {', '.join(tagger.columns_)}. Use "
+            "--format columns for a file that has them, or learn a tagger with --use word."
         )
 
 

@@ -6,6 +6,7 @@ features, constraints, sentence files, evaluation and saving. Learners with one 
 
 How a tagger works, in the order of the data:
 
+    tokenizing.py      lines of text -> words
     sentence_files.py  files -> sentences                    templates.py   text -> templates
     sentences.py       sentences -> tokens                   attributes.py  what templates can use of a word
     word_table.py      words -> ids and attribute hashes     constraints.py which chains a span scheme allows
@@ -18,5 +19,6 @@ from __future__ import annotations
 
 from novikoff.structured.generic import Problem, StructuredPerceptron
 from novikoff.structured.tagger import SequenceTagger
+from novikoff.structured.tokenizing import tokenize
 
-__all__ = ["Problem", "SequenceTagger", "StructuredPerceptron"]
+__all__ = ["Problem", "SequenceTagger", "StructuredPerceptron", "tokenize"]

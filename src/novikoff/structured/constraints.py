@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,14 @@ import numpy as np
 from novikoff._compiled.loops.viterbi import Penalties
 from novikoff.errors import DataError
 
-__all__ = ["SCHEMES", "TagConstraints", "build_constraints", "require_allowed"]
+__all__ = ["ADVICE", "SCHEMES", "TagConstraints", "are_allowed", "build_constraints", "require_allowed"]
 
 _LETTERS = {"bio": "BI", "iob1": "BI", "ioe1": "IE", "ioe2": "IE", "bilou": "BILUES"}
 _FOLLOWS = {"bio": {"I": "BI"}, "iob1": {"B": "BI"}, "bilou": dict.fromkeys("ILE", "BI")}
 _FOLLOWED_BY = {"ioe1": {"E": "IE"}, "ioe2": {"I": "IE"}, "bilou": dict.fromkeys("BI", "ILE")}
 
 SCHEMES = tuple(_LETTERS)
+ADVICE = " Correct it, or learn without constraints."  # the end of the message about a tag that is not allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +51,19 @@ class TagConstraints:
 
     def first_violation(self, starts: np.ndarray, codes: np.ndarray) -> int | None:
         """Return the number of the first token whose tag is forbidden in its position."""
+        is_bad = self.violations(starts, codes)
+        return int(np.argmax(is_bad)) if is_bad.any() else None
+
+    def violations(self, starts: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return for each token whether its tag is forbidden in its position."""
         if not self:
-            return None
+            return np.zeros(len(codes), bool)
         begins, lasts = starts[:-1][np.diff(starts) > 0], starts[1:][np.diff(starts) > 0] - 1
         is_bad = np.zeros(len(codes), bool)
         is_bad[1:] = self.pairs[codes[:-1], codes[1:]]
         is_bad[begins] = self.ends[0, codes[begins]]
         is_bad[lasts] |= self.ends[1, codes[lasts]]
-        return int(np.argmax(is_bad)) if is_bad.any() else None
+        return is_bad
 
     def penalties(self, width: int, neg_inf: int) -> Penalties:
         """Return scores for the loops: `neg_inf` where something is forbidden, 0 elsewhere; rows padded to `width`."""
@@ -120,9 +127,36 @@ def require_allowed(
         sentence, token = _find_token(starts, violation)
         where = f"Token {token} of sentence {sentence} has" if locate is None else f"{locate(sentence, token)}:"
         raise DataError(
-            f"{where} the tag {tags[violation]!r}, which the scheme {scheme!r} does not allow there. Correct "
-            "it, or learn without constraints."
+            f"{where} the tag {tags[violation]!r}, which the scheme {scheme!r} does not allow there.{ADVICE}"
         )
+
+
+def are_allowed(scheme: str, tags: Sequence[Sequence[Any]]) -> list[bool]:
+    """Return for each sentence whether a scheme allows its tags.
+
+    >>> are_allowed("bio", [["B-X", "I-X"], ["O", "I-X"], ["NOUN"], []])
+    [True, False, False, True]
+    """
+    starts = np.cumsum([0, *map(len, tags)])
+    flat = list(chain.from_iterable(tags))
+    distinct = dict.fromkeys(flat)
+    known = ["O", *(tag for tag in distinct if tag != "O" and _is_of_scheme(scheme, tag))]
+    codes = {tag: code for code, tag in enumerate(known)}
+    # A tag that is not of the scheme makes its sentence bad, so what stands for it here does not matter.
+    is_bad = build_constraints(scheme, known).violations(
+        starts, np.array([codes.get(tag, 0) for tag in flat], np.int64)
+    )
+    is_bad |= np.fromiter((tag not in codes for tag in flat), bool, len(flat))
+    n_bad = np.concatenate([[0], np.cumsum(is_bad)])
+    return (n_bad[starts[1:]] == n_bad[starts[:-1]]).tolist()
+
+
+def _is_of_scheme(scheme: str, tag: Any) -> bool:
+    try:
+        _split_tag(scheme, tag)
+    except DataError:
+        return False
+    return True
 
 
 def _require_scheme(scheme: str, starts: np.ndarray, tags: Sequence[Any], locate: Callable[[int, int], str]) -> None:

@@ -3,7 +3,7 @@
     columns   a token per line, its cells separated by tabs or spaces; an empty line after each sentence
     conllu    the ten columns of Universal Dependencies, separated by tabs, with comments; multiword tokens (1-2) and
               empty nodes (1.1) are not tokens of the sentence
-    text      a sentence per line, its words separated by spaces
+    text      a sentence per line, its words separated by spaces, or as `tokenize` splits it
 
 Files may be compressed (see `data.formats.sources`), and are read in chunks: memory does not grow with the file.
 """
@@ -20,6 +20,7 @@ from sys import intern
 from novikoff.data.formats.lines import decode_line, read_whole_line_ends, replace_lone_returns
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.errors import DataError
+from novikoff.structured.tokenizing import tokenize as split_into_tokens
 
 __all__ = ["CONLLU", "FORMATS", "FileColumns", "FileSentence", "SentenceFile", "split_line"]
 
@@ -67,6 +68,8 @@ class SentenceFile:
         "-" is the standard input.
     format : {"columns", "conllu", "text"}, optional
         Sniffed from the name and the first line if not given; never text.
+    tokenize : bool, default=False
+        Whether words of text are also split from punctuation, by `novikoff.structured.tokenize`.
 
     Examples
     --------
@@ -81,9 +84,10 @@ class SentenceFile:
     [[('He', 'PRP', 'B-NP'), ('ran', 'VBD', 'B-VP')], [('Stop', 'VB', 'B-VP')]]
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, format: str | None = None, tokenize: bool = False) -> None:
         if format is not None and format not in FORMATS:
             raise DataError(f"format must be one of {', '.join(map(repr, FORMATS))}; found {format!r}.")
+        self._split_text = split_into_tokens if tokenize else _split_blanks
         self._source = open_source(path)
         self.name, self.is_steady = self._source.name, self._source.is_steady
         try:
@@ -116,7 +120,7 @@ class SentenceFile:
             found: list[FileSentence] = []
             for number, line in lines:
                 if self.format == "text":
-                    found.append(FileSentence(number, [(intern(word),) for word in _split_blanks(line)]))
+                    found.append(FileSentence(number, [(intern(word),) for word in self._split_text(line)]))
                 elif line.strip(_BLANKS):
                     sentence.line = sentence.line if sentence.lines else number
                     self._add(sentence, number, line)

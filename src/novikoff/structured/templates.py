@@ -8,6 +8,7 @@ A template is one or more cells, joined by +. A cell is a column or an attribute
     pos[-2]                 the column "pos" two tokens before
     shape(lemma)[1]         an attribute of another column than the first, at the next token
     tag[-1]+word[0]         the previous tag and the word, together
+    ?pos[0]                 the column "pos" if there is one; otherwise this line is left out
 
 Templates with tag[-1] are transition templates: their features depend on the previous tag as well. Text after # is a
 comment. Files of CRF++ are read as they are: `U05:%x[-1,0]/%x[0,0]` is a template, B means that pairs of neighbouring
@@ -59,7 +60,8 @@ SETS: dict[str, tuple[str, ...]] = {
             f"{_AROUND}; lower[0]; lower[-1]; lower[1]; shape[-2]; shape[-1]; shape[0]; shape[1]; shape[2]; "
             "shape[-1]+shape[0]; shape[0]+shape[1]; shape[-1]+shape[0]+shape[1]; prefix1[0]; prefix2[0]; prefix3[0]; "
             "prefix4[0]; suffix1[0]; suffix2[0]; suffix3[0]; suffix4[0]; is_capital[0]; is_upper[0]; is_digit[0]; "
-            "has_digit[0]; has_hyphen[0]; lower[-1]+shape[0]; shape[0]+lower[1]"
+            "has_digit[0]; has_hyphen[0]; lower[-1]+shape[0]; shape[0]+lower[1]; ?pos[-2]; ?pos[-1]; ?pos[0]; ?pos[1]; "
+            "?pos[2]; ?pos[-1]+pos[0]; ?pos[0]+pos[1]; ?word[0]+pos[0]"
         ).split("; ")
     ),
 }
@@ -165,6 +167,10 @@ class _TemplateParser:
         self.seen: dict[str, str] = {}
 
     def parse_line(self, where: str, line: str) -> Template | None:
+        if line.startswith("?"):
+            line = line[1:].strip()
+            if not all(self._is_known(cell) for cell in split_cells(line)):
+                return None
         text = "".join(line.split())
         if text in self.seen:
             raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
@@ -193,6 +199,17 @@ class _TemplateParser:
                     f"Attributes: {', '.join([*self.own, *NAMES])}. The previous tag: tag[-1]."
                 )
         return Atom(name, 0 if column is None else self.columns.index(column), offset)
+
+    def _is_known(self, cell: str) -> bool:
+        """Return whether the column and the attribute of a cell exist; of a cell that is not valid, `_parse_cell` says
+        what is wrong."""
+        found = _CELL.match(cell)
+        if found is None or _TAG_BEFORE.match(cell):
+            return True
+        name, column = found[1], found[2]
+        return (column is None and name in self.columns) or (
+            self._is_attribute(name) and (column is None or column in self.columns)
+        )
 
     def _is_attribute(self, name: str) -> bool:
         return name in self.own or find_attribute(name) is not None
