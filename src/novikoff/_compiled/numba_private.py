@@ -1,13 +1,13 @@
 """What is used of numba beyond its documented interface, in one place.
 
     uncount          no reference counts for the arrays that an inlined function is given
-    stamp            files that a function imports from count when numba decides whether its disk cache is stale, and
-                     processes take turns with it
-    guard_signals    a KeyboardInterrupt cannot strike inside the compiler
+    stamp            the disk cache of a function is stale, too, when a file has changed from which it imports; and one
+                     process at a time reads or writes it
+    guard_signals    a KeyboardInterrupt cannot interrupt the compiler
     (at import)      a fork waits until no thread compiles
 
-Each function tries, and returns whether it could. If a later numba has renamed what is used here, loops are compiled
-with reference counts, or anew in every process, or can be interrupted; the results are the same.
+Each function returns whether it succeeded. If a later numba has renamed what is used here, loops are compiled with
+reference counts, or in every process again, or their compilation can be interrupted; the results are the same.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def uncount(compiled: Any) -> bool:
 
 
 def stamp(compiled: Any, files: Iterable[str]) -> bool:
-    """Have a function's disk cache checked against these files too: numba looks at its own file alone.
+    """Check a function's disk cache against these files too: numba checks only the file of the function itself.
 
     If this returns False, the cache must not be used: after an upgrade it could hold stale code.
     """
@@ -65,7 +65,7 @@ def stamp(compiled: Any, files: Iterable[str]) -> bool:
 
 
 def _stamps(files: Iterable[str]) -> list[tuple[str, int, int]]:
-    """What tells a changed file, as numba does it for one: when it was written, and its size."""
+    """Return name, modification time and size of each file: numba identifies a version of a file by the last two."""
     return [(os.path.basename(file), (stat := os.stat(file)).st_mtime_ns, stat.st_size) for file in sorted(files)]
 
 
@@ -164,7 +164,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _stop_pausing() -> None:
-    """Collect again in a forked process: it has none of the threads that were compiling."""
+    """Turn the collector on again in a forked process, in which the threads that compiled do not exist."""
     global _pausing, _n_pausing
     _pausing = threading.Lock()
     if _n_pausing and _was_collecting:
@@ -173,7 +173,7 @@ def _stop_pausing() -> None:
 
 
 def _hold_compiler_over_forks() -> None:
-    """Let a fork wait until no thread compiles: the child would have numba's lock, and nobody to release it."""
+    """Let a fork wait until no thread compiles: in the child, no thread would ever release numba's lock."""
     try:
         from numba.core.compiler_lock import global_compiler_lock as lock
 

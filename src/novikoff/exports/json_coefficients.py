@@ -114,11 +114,11 @@ def _names(linear: LinearFunction) -> list[str]:
     if isinstance(linear.encoding, TableEncoding):
         names = _normalize_ngrams(names, linear.encoding.columns("text"))
     seen: dict[str, int] = {}
-    found = []
+    unique = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
 
 
 def _normalize_ngrams(names: list[str], texts: Sequence[str]) -> list[str]:

@@ -196,9 +196,9 @@ def _indices_of_missing(encoding: TableEncoding) -> np.ndarray:
 def _words(column: str, encoding: TableEncoding) -> dict[str, int]:
     """Return the words of a categorical column, and their feature indices."""
     head = category_prefix(column)
-    found = {name[len(head) :]: at for at, name in enumerate(encoding.names) if name.startswith(head)}
-    indices = encoding.vocabulary.find_indices(NameBatch.with_prefix(head, list(found)), learn=False).tolist()
-    return {word: at for (word, at), index in zip(found.items(), indices, strict=True) if at == index}
+    candidates = {name[len(head) :]: at for at, name in enumerate(encoding.names) if name.startswith(head)}
+    indices = encoding.vocabulary.find_indices(NameBatch.with_prefix(head, list(candidates)), learn=False).tolist()
+    return {word: at for (word, at), index in zip(candidates.items(), indices, strict=True) if at == index}
 
 
 def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: dict[str, dict[str, int]]) -> None:

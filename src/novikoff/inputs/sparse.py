@@ -132,8 +132,8 @@ def _of_dia(X: Any, shape: tuple[int, int]) -> CheckedCsr:
 
 def _of_lil(X: Any, shape: tuple[int, int]) -> CheckedCsr:
     if not len(X.rows) == len(X.data) == shape[0]:
-        found = f"{len(X.rows)} lists of columns and {len(X.data)} lists of values"
-        raise _corrupt_error("LIL", f"{found} are not one for each of {shape[0]} rows")
+        given = f"{len(X.rows)} lists of columns and {len(X.data)} lists of values"
+        raise _corrupt_error("LIL", f"{given} are not one for each of {shape[0]} rows")
     for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if len(columns) != len(values):
             raise _corrupt_error("LIL", f"row {row} has {len(columns)} columns and {len(values)} values")
@@ -167,7 +167,7 @@ def _check_compressed(
         raise _corrupt_error(kind, f"indptr has length {len(indptr)}, and {n} {major}s need {n + 1}")
     if indptr[0] != 0:
         raise _corrupt_error(kind, f"{major} 0 begins at position {indptr[0]} (indptr[0]), not at 0")
-    if (row := int(csr_checks.first_decrease(indptr))) < n:
+    if (row := int(csr_checks.find_first_decrease(indptr))) < n:
         raise _corrupt_error(
             kind, f"{major} {row} begins at position {indptr[row]} and ends at {indptr[row + 1]} (indptr)"
         )
@@ -182,8 +182,8 @@ def _check_compressed(
         rest = indices[start : indptr[-1]]
         position = start + int(np.argmax((rest < 0) | (rest >= limit)))
         row = int(np.searchsorted(indptr, position, "right")) - 1
-        found = np.asarray(X.indices)[position]
-        where = f"{major} {row} has {minor} index {found} at position {position} of indices"
+        index = np.asarray(X.indices)[position]
+        where = f"{major} {row} has {minor} index {index} at position {position} of indices"
         raise _corrupt_error(kind, f"{where}, and there are {limit} {minor}s, from 0")
     return indices, indptr, bool(is_sorted)
 
@@ -260,5 +260,5 @@ def _check_shape(X: Any) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _corrupt_error(kind: str, found: str) -> DataError:
-    return DataError(f"Input X is a corrupt {kind} matrix: {found}. Build it again from sound arrays.")
+def _corrupt_error(kind: str, fault: str) -> DataError:
+    return DataError(f"Input X is a corrupt {kind} matrix: {fault}. Build it again from sound arrays.")

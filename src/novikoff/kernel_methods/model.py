@@ -192,7 +192,7 @@ class KernelModelState:
         return points.as_kind(self.state.support.kind) if self.state.support.kind is not None else points
 
     def with_names(self, points: Points, names: list[str]) -> tuple[KernelModelState, Points]:
-        """Return a state that knows these names, and points with columns in its order of names."""
+        """Return a state with these names added, and points with columns in the order of its names."""
         vocabulary, moved = merge_names(names, self.vocabulary or {}, points.data)
         return replace(self, vocabulary=vocabulary), points if moved is None else Points(moved)
 

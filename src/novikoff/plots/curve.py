@@ -84,7 +84,8 @@ class CurvedPicture:
 
 
 def compose_estimator_picture(clf: Any, X: Any, signs: np.ndarray, names: list[str]) -> CurvedPicture:
-    """The picture of any classifier that has a `decision_function`: its boundary, rows, and rows that it gets wrong."""
+    """Return the picture of any classifier that has a `decision_function`: its boundary, rows, and rows that it gets
+    wrong."""
     X = _require_two_features(X)
     scores = signs * np.asarray(clf.decision_function(X), float)
     wrong, support = np.flatnonzero(scores <= 0.0), _find_support(clf, X)
@@ -103,24 +104,29 @@ def compose_estimator_picture(clf: Any, X: Any, signs: np.ndarray, names: list[s
 
 
 def compose_certificate_picture(
-    found: Certificate, question: str, X: Any, signs: np.ndarray, names: list[str]
+    certificate: Certificate, question: str, X: Any, signs: np.ndarray, names: list[str]
 ) -> CurvedPicture:
-    """The picture of a certificate in feature space: the separator with its margin, or the rows of the witness."""
+    """Return the picture of a certificate in feature space: the separator with its margin, or the rows of the
+    witness."""
     X = _require_two_features(X)
     signed_rows = np.flatnonzero(signs)
-    kernel = _formula(found.question.kernel)
-    if isinstance(found, KernelSeparable):
-        rows = sample_row_indices(signed_rows, found.support)
-        curve = Curve(lambda at: found.scores(X, at), found.margin, _MARGIN_LABEL.format(format_number(found.margin)))
+    kernel = _formula(certificate.question.kernel)
+    if isinstance(certificate, KernelSeparable):
+        rows = sample_row_indices(signed_rows, certificate.support)
+        curve = Curve(
+            lambda at: certificate.scores(X, at),
+            certificate.margin,
+            _MARGIN_LABEL.format(format_number(certificate.margin)),
+        )
         return CurvedPicture(
             _project_plane(X[rows], names),
             signs[rows],
             f"{question}: separable with K = {kernel}",
             note_sample(len(rows), len(signed_rows)),
             curve,
-            MarkedRows(np.searchsorted(rows, found.support), "support row"),
+            MarkedRows(np.searchsorted(rows, certificate.support), "support row"),
         )
-    proof: Any = found
+    proof: Any = certificate
     rows = sample_row_indices(signed_rows, proof.rows)
     at = np.searchsorted(rows, proof.rows)
     return CurvedPicture(
@@ -134,7 +140,7 @@ def compose_certificate_picture(
 
 
 def _formula(kernel: Any) -> str:
-    """A kernel as a formula; a user's own function by its name."""
+    """Return a kernel as a formula; a user's own function by its name."""
     if not isinstance(kernel, Kernel) or kernel.name in ("hamming", "precomputed"):
         return escape_dollars(kernel)
     text = str(kernel).replace("<x, z>", r"\langle x, z \rangle").replace("sum ", r"\sum ")
@@ -157,7 +163,7 @@ def _project_plane(X: np.ndarray, names: list[str]) -> ProjectedRows:
 
 
 def _find_support(clf: Any, X: np.ndarray) -> np.ndarray:
-    """The indices of the rows of X that are support vectors of the classifier."""
+    """Return the indices of the rows of X that are support vectors of the classifier."""
     kept = getattr(clf, "support_vectors_", None)
     if kept is None or getattr(kept, "shape", (0, 0))[1:] != (2,):
         return np.empty(0, np.int64)

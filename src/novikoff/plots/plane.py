@@ -220,21 +220,21 @@ class PlaneDisplay:
         ).plot(ax, **kwargs)
 
     @classmethod
-    def _from_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+    def _from_separable(cls, proof: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
         drawn = np.flatnonzero(signs)
-        rows = sample_row_indices(drawn, found.support)
-        w, intercept = read_half_space(found.separator, found.intercept, X.shape[1])
+        rows = sample_row_indices(drawn, proof.support)
+        w, intercept = read_half_space(proof.separator, proof.intercept, X.shape[1])
         points = project(X[rows], w, intercept, names)
-        equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
+        equation = r"$w^* \cdot x + b$" if proof.question.fit_intercept else r"$w^* \cdot x$"
         boundary = Boundary(
             points.normal,
             points.offset,
             equation,
             "$w^*$",
-            found.margin,
-            rf"margin $\gamma$ = {format_number(found.margin)}",
+            proof.margin,
+            rf"margin $\gamma$ = {format_number(proof.margin)}",
         )
-        question, sides = describe_question(found.question)
+        question, sides = describe_question(proof.question)
         return cls(
             points,
             signs[rows],
@@ -242,27 +242,27 @@ class PlaneDisplay:
             f"{question}: separable",
             note_sample(len(rows), len(drawn)),
             boundary,
-            MarkedRows(np.searchsorted(rows, found.support), "support row"),
+            MarkedRows(np.searchsorted(rows, proof.support), "support row"),
         )
 
     @classmethod
-    def _from_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
+    def _from_inseparable(cls, proof: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
         among = np.flatnonzero(signs)
-        rows = sample_row_indices(among, found.rows)
-        drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, found.rows)
-        if found.question.fit_intercept:
+        rows = sample_row_indices(among, proof.rows)
+        drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, proof.rows)
+        if proof.question.fit_intercept:
             toward = mean_row(drawn[sides > 0]) - mean_row(drawn[sides < 0])
             points = project(drawn, toward, 0.0, names, "along the difference of the class means")
             of_class = {sign: sides[at] == sign for sign in (1, -1)}
             # the multipliers of either class add up to half of all: a weighted mean of each, and both are the same
-            common = 2.0 * found.shares[of_class[1]] @ points.coordinates[at[of_class[1]]]
+            common = 2.0 * proof.shares[of_class[1]] @ points.coordinates[at[of_class[1]]]
             witness = WitnessHulls({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
         else:
             drawn = sp.diags_array(sides.astype(float)) @ drawn
             mirrored = [f"$y$ · {name}" for name in names]
             points = project(drawn, mean_row(drawn), 0.0, mirrored, "along the mean of $y$ · x")
             witness = WitnessHulls({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
-        question, names_of_sides = describe_question(found.question)
+        question, names_of_sides = describe_question(proof.question)
         return cls(
             points,
             sides,
@@ -383,7 +383,7 @@ class PlaneDisplay:
         return legend
 
     def _window(self) -> Window:
-        """The part of the plane with all rows, and with the boundary if it is not far from them."""
+        """Return the part of the plane with all rows, and with the boundary if it is not far from them."""
         corners = self.points.coordinates
         if self.boundary is not None and not len(corners):
             window = Window.around(self.boundary.landmarks(), 0.25)
@@ -400,7 +400,7 @@ class PlaneDisplay:
         return window.widen(_RATIO) if self._has_one_scale(window) else window
 
     def _has_one_scale(self, window: Window) -> bool:
-        """Whether both axes have the same scale, so that right angles look right."""
+        """Return whether both axes have the same scale, so that right angles look right."""
         return self.points.n_features == 2 and 1.0 / _LARGEST_RATIO < window.size[0] / window.size[1] < _LARGEST_RATIO
 
     def _frame(self, window: Window) -> None:

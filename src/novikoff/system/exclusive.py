@@ -70,9 +70,9 @@ def exclusive_write(method: Method) -> Method:
         try:
             lock.acquire()
             self._recover()
-            found = method(self, *args, **kwargs)
+            result = method(self, *args, **kwargs)
             self._before_release()
-            return found
+            return result
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
                 lock.release()
@@ -95,9 +95,9 @@ def exclusive_read(method: Method) -> Method:
             lock.acquire()
             self._recover()
             self._compact()
-            found = method(self, *args, **kwargs)
+            result = method(self, *args, **kwargs)
             self._before_release()
-            return found
+            return result
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
                 lock.release()

@@ -132,8 +132,8 @@ class MistakeBound(SummaryMixin):
         X, y = read_for_checking(X), np.asarray(y)
         signs = self.question.checked_signs(y)
         if X.shape != (self.n_rows, len(self.u)) or len(signs) != self.n_rows:
-            found = f"X has shape {X.shape}, y {len(signs)} labels"
-            raise CertificateError(f"The bound is about {self.n_rows} rows with {len(self.u)} features; {found}.")
+            given = f"X has shape {X.shape}, y {len(signs)} labels"
+            raise CertificateError(f"The bound is about {self.n_rows} rows with {len(self.u)} features; {given}.")
         self._check_certificate(X, y, signs)
         if self.candidates:
             self._check_candidates()
@@ -304,12 +304,12 @@ def mistake_bound(
         certificate = certify(rows, labels, fit_intercept=fit_intercept, positive=positive)
     answer, side = _match_certificate(certificate, points, labels, positive)
     scaled = ScaledPoints(points)
-    found = {}
+    candidates = {}
     separator = None
     if isinstance(answer, Separable) and answer.margin:
         novikoff = _novikoff_bound(scaled, answer, side, question)
         if novikoff.value < math.inf:
-            found["novikoff"], separator = novikoff, answer
+            candidates["novikoff"], separator = novikoff, answer
     v = np.zeros(scaled.size)
     for theorem in (FreundSchapireBound(), HingeBound()):
         best = BestBound(theorem, scaled, v)
@@ -317,13 +317,13 @@ def mistake_bound(
             _use_certificate(best, separator, side)
         if not best.is_tight:
             NewtonDescent(theorem, scaled, v).improve(best)
-        found[theorem.name], v = _to_mistake_bound(best, question, answer), best.v
-    smallest = min(found.values(), key=lambda bound: bound.mistakes)  # the first of equals
-    return replace(smallest, candidates=found)
+        candidates[theorem.name], v = _to_mistake_bound(best, question, answer), best.v
+    smallest = min(candidates.values(), key=lambda bound: bound.mistakes)  # the first of equals
+    return replace(smallest, candidates=candidates)
 
 
 def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
-    """The positive class, the larger of two if none is named, against the rest."""
+    """Return the positive class, the larger of two if none is named, against the rest."""
     names = names_of(encode_labels(y)[0])
     if positive is not None:
         if positive not in names:
@@ -340,7 +340,7 @@ def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
 def _match_certificate(
     certificate: Certificate | Verdicts, points: SignedPoints, y: np.ndarray, positive: Any
 ) -> tuple[Any, int]:
-    """The certificate about these points, and -1 if its positive side is the negative one here, otherwise +1."""
+    """Return the certificate about these points, and -1 if its positive side is the negative one here, otherwise +1."""
     if isinstance(certificate, Verdicts):
         certificate = certificate.against_rest.get(positive, next(iter(certificate.values())))
     question = certificate.question
@@ -362,7 +362,7 @@ def _match_certificate(
 
 
 def _is_separator_of(certificate: Certificate, points: SignedPoints, side: int) -> bool:
-    """Whether a separator separates these points; True for a witness, which `verify` would check."""
+    """Return whether a separator separates these points; True for a witness, which `verify` would check."""
     if not isinstance(certificate, Separable):
         return True
     w, bias, margin = side * certificate.separator, side * certificate.intercept, certificate.margin_lower
@@ -374,7 +374,7 @@ def _is_separator_of(certificate: Certificate, points: SignedPoints, side: int) 
 
 
 def _novikoff_bound(scaled: ScaledPoints, certificate: Separable, side: int, question: Question) -> MistakeBound:
-    """The bound that a separator and its support prove."""
+    """Return the bound that a separator and its support prove."""
     # A product overflows to inf, a power would raise.
     ratio, best = scaled.radius / certificate.margin, scaled.radius / certificate.margin_upper
     return MistakeBound(
@@ -395,21 +395,22 @@ def _novikoff_bound(scaled: ScaledPoints, certificate: Separable, side: int, que
 
 
 def _support_weights(certificate: Separable) -> np.ndarray:
-    """The multipliers of the support, doubles or Fractions, as weights of all rows."""
+    """Return the multipliers of the support, doubles or Fractions, as weights of all rows."""
     alpha = np.zeros(certificate.n_rows, certificate.multipliers.dtype)
     alpha[certificate.support] = certificate.multipliers
     return alpha
 
 
 def _are_same(one: MistakeBound, other: MistakeBound) -> bool:
-    """Whether two bounds agree in all fields but candidates, certificate and question; Fractions are no doubles."""
+    """Return whether two bounds agree in all fields but candidates, certificate and question; Fractions are no
+    doubles."""
     names = [item.name for item in fields(MistakeBound) if item.name not in ("candidates", "certificate", "question")]
     pairs = [(np.asarray(getattr(one, name)), np.asarray(getattr(other, name))) for name in names]
     return all(a.dtype.kind == b.dtype.kind and np.array_equal(a, b) for a, b in pairs)
 
 
 def _separator(certificate: Separable, side: int) -> np.ndarray:
-    """The separator as doubles, bias last; Fractions, where its margin is too small for doubles, are rounded."""
+    """Return the separator as doubles, bias last; Fractions, where its margin is too small for doubles, are rounded."""
     return side * np.append(certificate.separator, certificate.intercept).astype(float)
 
 
@@ -421,7 +422,7 @@ def _use_certificate(best: BestBound, certificate: Separable, side: int) -> None
 
 
 def _to_mistake_bound(best: BestBound, question: Question, certificate: Certificate) -> MistakeBound:
-    """The best bound of a search as a result, with v as a direction and a margin."""
+    """Return the best bound of a search as a result, with v as a direction and a margin."""
     length = math.hypot(*best.v)
     u, margin = (best.v / length, 1.0 / length) if length else (best.v, None)
     scaled = best.scaled

@@ -66,7 +66,7 @@ class Question:
         return 1.0 if self.fit_intercept and self.kernel is None else 0.0
 
     def signs(self, y: Any) -> np.ndarray:
-        """The sign of each row: +1 and -1 on the two sides, 0 for rows that the question is not about."""
+        """Return the sign of each row: +1 and -1 on the two sides, 0 for rows that the question is not about."""
         y = np.asarray(y)
         negative = y != self.positive if self.one_against_rest else y == self.negative
         return (y == self.positive).astype(np.int64) - negative
@@ -81,8 +81,8 @@ class Question:
             raise CertificateError(f"{given} does not go with a kernel whose constant is {self.kernel.constant!r}.")
         signs = assign_signs(y, self.positive, self.negative, self.one_against_rest)
         if np.count_nonzero(signs) != self.n_asked:
-            found = f"{np.count_nonzero(signs)} of these have such labels"
-            raise CertificateError(f"The certificate is about {self.n_asked} rows ({self}); {found}.")
+            count = f"{np.count_nonzero(signs)} of these have such labels"
+            raise CertificateError(f"The certificate is about {self.n_asked} rows ({self}); {count}.")
         return signs
 
     def _check_types(self) -> None:
@@ -201,7 +201,8 @@ class Separable(Certificate):
         return ratio * ratio  # a power would raise where this is inf
 
     def _gap(self) -> str:
-        """The fraction by which the margin may fall short of the largest possible, as a power of ten not below it."""
+        """Return the fraction by which the margin may fall short of the largest possible, as a power of ten not below
+        it."""
         gap = max(1e-12, 1.0 - self.margin / self.margin_upper)
         return f"1e{math.ceil(math.log10(gap) - 1e-9):03d}"
 
@@ -386,8 +387,8 @@ class Verdicts(SummaryMixin, Mapping[Any, Certificate]):
         for one, other in combinations(self.against_rest, 2):
             key = (one, other) if (one, other) in self.pairs else (other, one)
             expected[key] = replace(first, positive=key[1], negative=key[0], one_against_rest=False)
-        found = {key: replace(proof.question, n_asked=first.n_asked) for key, proof in self.items()}
-        if found != expected:
+        questions = {key: replace(proof.question, n_asked=first.n_asked) for key, proof in self.items()}
+        if questions != expected:
             raise CertificateError("A certificate of a class, or of a pair, is missing or answers another question.")
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -443,7 +444,7 @@ _MOST_LISTED = 12
 
 
 def _list_some(values: Any) -> str:
-    """The first few values, and how many more there are."""
+    """Return the first few values, and how many more there are."""
     values = list(values)
     more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
     return ", ".join(map(str, values[:_MOST_LISTED])) + more

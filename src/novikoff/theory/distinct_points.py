@@ -93,12 +93,12 @@ class DistinctPoints:
         return len(self.zeros) + int(self.pairs.sum())
 
     def rows_wrong(self, signs: np.ndarray) -> np.ndarray:
-        """The rows that are wrong for a half-space where <w, z> of the points has these signs, -1, 0 or +1."""
+        """Return the rows that are wrong for a half-space where <w, z> of the points has these signs, -1, 0 or +1."""
         of_row = np.append(signs, 0)[self.point_of_row]
         return np.flatnonzero(np.where(self.agrees, of_row, -of_row) <= 0)
 
     def unscale_weights(self, w: np.ndarray) -> np.ndarray:
-        """The weights for the rows as they were given: doubles, or Fractions where doubles would be rounded."""
+        """Return the weights for the rows as they were given: doubles, or Fractions where doubles would be rounded."""
         if w.dtype != object:
             given = np.append(np.ldexp(w[:-1], -self.exponents), w[-1])
             if np.array_equal(np.ldexp(given[:-1], self.exponents), w[:-1]):
@@ -147,7 +147,7 @@ def _are_different(rows: Rows, one: np.ndarray, other: np.ndarray, flip: np.ndar
 
 
 def _find_zero_rows(points: SignedPoints) -> np.ndarray:
-    """The rows that are exactly 0; a squared length of 0 does not suffice, because small squares underflow."""
+    """Return the rows that are exactly 0; a squared length of 0 does not suffice, because small squares underflow."""
     short = np.flatnonzero(points.squared_lengths < SMALLEST_SQUARED_NORM)
     x: Any = points.rows.take(short)
     return short[np.asarray(abs(x).sum(axis=1)) == 0.0]
@@ -188,7 +188,7 @@ def _multiply_by_powers(x: Any, exponents: np.ndarray, axis: int) -> Any:
 
 
 def _entries(x: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of x, and for each of them the index of its column (axis 0) or row (axis 1)."""
+    """Return the values of x, and for each of them the index of its column (axis 0) or row (axis 1)."""
     if sp.issparse(x):
         return x.data, x.indices if axis == 0 else np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     return x.ravel(), np.broadcast_to(

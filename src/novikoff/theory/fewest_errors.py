@@ -254,6 +254,6 @@ _MOST_LISTED = 12
 
 
 def _list_rows(values: np.ndarray) -> str:
-    """The first few row numbers, and how many more there are."""
+    """Return the first few row numbers, and how many more there are."""
     more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
     return (", ".join(map(str, values[:_MOST_LISTED].tolist())) or "none") + more

@@ -47,7 +47,7 @@ def descend_in_stages(
 
 
 def _run_pocket(points: SignedPoints, expired: Callable[[], bool]) -> np.ndarray:
-    """The weights of the pocket algorithm after some passes."""
+    """Return the weights of the pocket algorithm after some passes."""
     learner = Learner(hypothesis=Pocket(), fit_intercept=bool(points.constant))
     state = learner.init(points.rows.n_features)
     codes, passes = (points.signs > 0).astype(np.int64), min(50, 10 + 100_000 // len(points))

@@ -40,7 +40,8 @@ class WitnessPool:
         return index
 
     def incidence(self, chosen: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
-        """A matrix of 0 and 1, sets by points, for the points that are in any set; and which points these are."""
+        """Return a matrix of 0 and 1, sets by points, for the points that are in any set; and which points these
+        are."""
         sets = self.sets if chosen is None else [self.sets[a] for a in chosen]
         points, columns = np.unique(np.concatenate(sets), return_inverse=True)
         starts = np.cumsum([0, *map(len, sets)])
@@ -114,7 +115,7 @@ def _round_to_fractions(shares: np.ndarray, A: sp.csr_array, costs: np.ndarray) 
 
 
 def _fit_costs(shares: list[Fraction], A: sp.csr_array, costs: np.ndarray) -> bool:
-    """Whether shares are not negative, and those of each point's sets sum to its cost at most."""
+    """Return whether shares are not negative, and those of each point's sets sum to its cost at most."""
     loads = [Fraction(0)] * A.shape[1]
     for share, start, stop in zip(shares, A.indptr[:-1].tolist(), A.indptr[1:].tolist(), strict=True):
         if share:

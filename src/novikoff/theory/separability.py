@@ -134,7 +134,7 @@ def certify_classes(ask: _AnswerQuestion, names: list[Any], fit_intercept: bool)
 
 
 def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_AnswerQuestion, np.ndarray]:
-    """A function that answers questions about these rows, and their labels."""
+    """Return a function that answers questions about these rows, and their labels."""
     rows, labels = read_data(X, y)
     return lambda question: certify_signs(rows, question.signs(labels), question, method, tol), labels
 
@@ -142,7 +142,7 @@ def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_Answer
 def _prepare_kernel_questions(
     X: Any, y: Any, method: str, tol: float, **given: Any
 ) -> tuple[_AnswerQuestion, np.ndarray]:
-    """A function that answers questions about these rows in feature space, and their labels."""
+    """Return a function that answers questions about these rows in feature space, and their labels."""
     as_given = X
     X = X if are_objects(X) or hasattr(X, "shape") else np.asarray(X)
     n_features = 0 if are_objects(X) else X.shape[1] if len(X.shape) == 2 else 0

@@ -17,7 +17,7 @@ _MOST_ROWS = 200  # for exact elimination: a few seconds
 
 
 def has_cholesky_factor(K: np.ndarray) -> bool:
-    """Whether Cholesky's algorithm runs to its end in doubles."""
+    """Return whether Cholesky's algorithm runs to its end in doubles."""
     try:
         np.linalg.cholesky(K)
     except np.linalg.LinAlgError:
