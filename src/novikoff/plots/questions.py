@@ -8,7 +8,7 @@ import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.plots.style import format_label
-from novikoff.theory.certificates import Question
+from novikoff.theory.questions import Question
 
 __all__ = ["describe_question", "mean_row", "name_sides", "note_sample", "read_half_space", "signs_of"]
 

@@ -16,8 +16,9 @@ import numpy as np
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact, hull, linprog
-from novikoff.theory.certificates import Certificate, Inseparable, Question, Separable
+from novikoff.theory.certificates import Certificate, Inseparable, Separable
 from novikoff.theory.hull import Corral
+from novikoff.theory.questions import Question
 from novikoff.theory.signed_points import SignedPoints, normalize
 
 __all__ = ["METHODS", "Separator", "Witness", "certify_signs", "find_obvious_witness", "search_in_doubles"]

@@ -26,10 +26,11 @@ from scipy.linalg.lapack import dpstrf
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
-from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable, Question
+from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable
 from novikoff.theory.checkers.kernel_values import GivenMatrix
 from novikoff.theory.decision import Witness, search_in_doubles
 from novikoff.theory.kernel_values import KernelValues
+from novikoff.theory.questions import Question
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["certify_features"]

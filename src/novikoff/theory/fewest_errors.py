@@ -24,7 +24,7 @@ import numpy as np
 
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.labels import Labels, encode_labels
-from novikoff.theory.certificates import Certificate, Inseparable, Question
+from novikoff.theory.certificates import Certificate, Inseparable
 from novikoff.theory.checkers.fewest_errors import check_fewest_errors, check_rows_right, check_rows_wrong
 from novikoff.theory.checkers.fields import (
     require_array,
@@ -36,7 +36,8 @@ from novikoff.theory.checkers.fields import (
 )
 from novikoff.theory.checkers.witness import check_multipliers, check_witness
 from novikoff.theory.fewest_errors_search import BoundsListener, FewestErrorsSearch
-from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.questions import Question, names_of
+from novikoff.theory.separability import read_data
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["FewestErrors", "fewest_errors"]
@@ -208,12 +209,10 @@ def fewest_errors(
 def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
     names = names_of(encode_labels(labels)[0])
     if positive is not None:
-        if positive not in names:
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
-        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(labels))
+        return Question.against_rest(positive, names, fit_intercept, len(labels))
     if len(names) > 2:
         raise DataError(
-            f"Found {len(names)} labels, {names!r}: a half-space tells two apart. "
+            f"Found {len(names)} labels, {names!r}: a half-space separates two. "
             "Pass positive=label to set one of them against the rest."
         )
     negative, positive = Labels(names).of_code

@@ -11,11 +11,12 @@ import numpy as np
 
 from novikoff.errors import CertificateError
 from novikoff.inputs.rows import Rows
-from novikoff.theory.certificates import Inseparable, Question, Separable
+from novikoff.theory.certificates import Inseparable, Separable
 from novikoff.theory.checkers.fewest_errors import MOST_VISITS, check_fewest_errors
 from novikoff.theory.distinct_points import DistinctPoints, exact_signs
 from novikoff.theory.half_space_guesses import descend_in_stages, guess_half_spaces
 from novikoff.theory.hitting_sets import WitnessPool
+from novikoff.theory.questions import Question
 from novikoff.theory.separability import certify_signs
 from novikoff.theory.signed_points import SignedPoints, normalize, scale_to_doubles
 

@@ -11,7 +11,8 @@ import numpy as np
 from novikoff.errors import DataError
 from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.theory.exact import iterate_products, to_rational_vector
-from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.questions import names_of
+from novikoff.theory.separability import read_data
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["margin", "margins"]
