@@ -220,6 +220,17 @@ def load_eight_bytes(text, at):
 
 
 @inlined
+def load_first_bytes(text, at, n):
+    """Return the first n <= 8 bytes at text[at:] as a word, padded with zeros."""
+    if at + 8 <= text.size:
+        return load_eight_bytes(text, at) & ~LAST_BYTES[_u(8 - n)]
+    word = _u(0)
+    for k in range(n):
+        word |= _u(text[_u(at + k)]) << _u(8 * k)
+    return word
+
+
+@inlined
 def read_eight_digits(text, at):
     """Return the values of the digits at text[at:], a byte each, and how many there are, at most eight; the bytes after
     the last digit have no meaning."""

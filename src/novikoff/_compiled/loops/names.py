@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.decimals import LAST_BYTES, load_eight_bytes, multiply_wide
+from novikoff._compiled.loops.decimals import load_eight_bytes, load_first_bytes, multiply_wide
 from novikoff._compiled.loops.hash_table import find_free_slot, home_slot, is_too_small, next_slot, prefetch_home
 
 _u = np.uint64
@@ -75,17 +75,6 @@ def folded_product(a, b):
     which a give equal results."""
     high, low = multiply_wide(a, b)
     return high ^ low
-
-
-@inlined
-def load_first_bytes(text, at, n):
-    """Return the first n <= 8 bytes at text[at:] as a word, padded with zeros."""
-    if at + 8 <= text.size:
-        return load_eight_bytes(text, at) & ~LAST_BYTES[_u(8 - n)]
-    word = _u(0)
-    for k in range(n):
-        word |= _u(text[_u(at + k)]) << _u(8 * k)
-    return word
 
 
 @inlined

@@ -18,6 +18,7 @@ from novikoff.errors import CertificateError
 from novikoff.theory.checkers.exact_numbers import to_fractions, to_proportional_integers
 from novikoff.theory.checkers.kernel_values import DistanceKernel, InnerProducts
 from novikoff.theory.checkers.rows import require_rows
+from novikoff.theory.checkers.support import require_support
 
 __all__ = [
     "check_kernel_length",
@@ -103,11 +104,8 @@ def check_kernel_support(
     products: InnerProducts, signs: np.ndarray, rows: np.ndarray, multipliers: np.ndarray, margin: float
 ) -> None:
     """|sum multipliers * y * x| <= margin for weights that sum to 1: no separator has a larger margin."""
-    require_rows(rows, signs)
-    integers = to_proportional_integers(multipliers)
+    integers = require_support(signs, rows, multipliers)
     (most,) = to_fractions([margin])
-    if len(rows) != len(integers) or not all(m >= 0 for m in integers) or not sum(integers):
-        raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
     weights = _apply_signs(integers, signs[rows])
     if most < 0 or (
         not _is_shorter_in_doubles(products, rows, multipliers, signs, margin)
