@@ -91,10 +91,10 @@ def to_json(model: Perceptron | StreamModel) -> str:
         facts["columns"] = _columns(linear.encoding)
     if isinstance(linear.encoding, (TableEncoding, NameEncoding)) and linear.encoding.vocabulary.is_full:
         facts["hash_bits"] = linear.encoding.vocabulary.hash_bits
-    of = facts["classes"] if len(linear.bias) > 1 else facts["classes"][-1:]
+    scored = facts["classes"] if len(linear.bias) > 1 else facts["classes"][-1:]
     facts["vectors"] = [
         {"class": label, "intercept": float(bias), "coef": {names[j]: float(w[j]) for j in np.flatnonzero(w).tolist()}}
-        for label, bias, w in zip(of, linear.bias, linear.coef, strict=True)
+        for label, bias, w in zip(scored, linear.bias, linear.coef, strict=True)
     ]
     if isinstance(linear.encoding, TableEncoding) and linear.encoding.columns("text"):
         facts["text_length"] = linear.encoding.features.text_length

@@ -180,7 +180,7 @@ def _hash_attribute(name: str, function: Attribute, words: list[str]) -> np.ndar
 
 
 def _as_text(name: str, word: str, value: Any) -> str:
-    """Return what an attribute has returned as text."""
+    """Convert what an attribute has returned to text."""
     if value is None or isinstance(value, (bool, np.bool_, str)):
         return str(value or "")
     raise DataError(f"The attribute {name!r} of {word!r} is {value!r}; an attribute is text, or True, or None.")

@@ -116,7 +116,7 @@ def _resolve(path: Path) -> tuple[Path, os.stat_result | None]:
 
 
 def _is_on_read_only_mount(folder: Path) -> bool:
-    """Return whether the file system is mounted read-only; false where the system does not tell."""
+    """Return whether the file system is mounted read-only; False where the system does not report it."""
     return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 

@@ -8,9 +8,10 @@ What is checked of the values depends on where they come from:
     precomputed               the doubles of the matrix, taken as given: row i and column j as (K[i, j] + K[j, i]) / 2
     a user's own function     the doubles that it returned, taken as given
 
-There is a feature space only if K is an inner product. For kernels with a name that is a theorem, if their parameters
-are as it says. A matrix that is taken as given must be positive semi-definite, exactly, on the rows that a proof uses,
-and up to rounding on all rows that it is about (see `GivenMatrix.require_positive`). Uses no code of the search.
+There is a feature space only if K is an inner product. For named kernels this is a theorem, under conditions on their
+parameters, which are checked. A matrix that is taken as given must be positive semi-definite, exactly, on the rows that
+a proof uses, and up to rounding on all rows that it is about (see `GivenMatrix.require_positive`). Uses no code of the
+search.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class GivenMatrix:
         return to_fractions(self.K[rows, rows])
 
     def keys(self, rows: np.ndarray) -> list[Any]:
-        """Keys that are equal only for equal rows; of a matrix nothing is known but its entries."""
+        """Return keys that are equal only for equal rows: the row indices, as a matrix has no rows to compare."""
         return rows.tolist()
 
     def rounding_units(self) -> int:
