@@ -43,7 +43,7 @@ def uncount(compiled: Any) -> bool:
     try:
         compiled.targetoptions["_nrt"] = False
     except (AttributeError, TypeError) as error:
-        return _missing(_FEWER_COUNTS, error)
+        return _note_missing(_FEWER_COUNTS, error)
     note(_FEWER_COUNTS, "on")
     return True
 
@@ -57,9 +57,9 @@ def stamp(compiled: Any, files: Iterable[str]) -> bool:
         kept = compiled._cache._cache_file
         kept._source_stamp = (kept._source_stamp, PLAIN, *_stamps(files))
         lock = os.path.join(os.path.dirname(kept._index_path), "novikoff.lock")
-        kept.load, kept.save = _locked(kept.load, lock), _locked(kept.save, lock)
+        kept.load, kept.save = _add_lock(kept.load, lock), _add_lock(kept.save, lock)
     except AttributeError as error:
-        return _missing(_STAMPS, error)
+        return _note_missing(_STAMPS, error)
     note(_STAMPS, "on")
     return True
 
@@ -69,7 +69,7 @@ def _stamps(files: Iterable[str]) -> list[tuple[str, int, int]]:
     return [(os.path.basename(file), (stat := os.stat(file)).st_mtime_ns, stat.st_size) for file in sorted(files)]
 
 
-def _locked(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+def _add_lock(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     """Call a function that reads or writes the disk cache while no other process does.
 
     numba gives each signature of a function the next free number, without a lock: two processes that compile different
@@ -97,12 +97,12 @@ def guard_signals(compiled: Any) -> bool:
     try:
         compiled._compile_for_args = uninterrupted(compiled._compile_for_args)
     except AttributeError as error:
-        return _missing(_SIGNALS, error)
+        return _note_missing(_SIGNALS, error)
     note(_SIGNALS, "on")
     return True
 
 
-def _missing(what: str, error: Exception) -> bool:
+def _note_missing(what: str, error: Exception) -> bool:
     note(what, f"off: this numba has no such attribute ({error})")
     return False
 
@@ -116,7 +116,7 @@ def uninterrupted(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def call_without_collecting(*args: Any, **kwargs: Any) -> Any:
-        with _collector_paused():
+        with _pause_collector():
             return function(*args, **kwargs)
 
     @wraps(function)
@@ -142,7 +142,7 @@ _was_collecting = False
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector while any thread compiles.
 
     A thread that compiles holds numba's global lock. If the collector runs in it, a finalizer may wait for a thread
@@ -179,7 +179,7 @@ def _hold_compiler_over_forks() -> None:
 
         acquire, release = lock.acquire, lock.release
     except (ImportError, AttributeError) as error:
-        _missing(_FORKS, error)
+        _note_missing(_FORKS, error)
         return
     os.register_at_fork(before=acquire, after_in_parent=release, after_in_child=release)
     note(_FORKS, "on")

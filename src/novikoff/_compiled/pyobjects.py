@@ -114,21 +114,21 @@ class Builtin:
         """The PyMethodDef of the function. Python reads it at every call, up to the last one, so neither it nor the
         code may ever be freed."""
         try:
-            compiled = self._compiled(cached=True)
+            compiled = self._compile(cached=True)
         except (RuntimeError, OSError):  # no folder to write to, or a full disk: compile in every process
-            compiled = self._compiled(cached=False)
+            compiled = self._compile(cached=False)
         kind = {2: _ONE, 3: _SEVERAL}[len(signature(self._function).parameters)]
         definition = _Definition(self._function.__name__.encode(), compiled.address, kind, None)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object((compiled, definition)))
         return definition
 
-    def _compiled(self, *, cached: bool) -> Any:
+    def _compile(self, *, cached: bool) -> Any:
         form = (types.intp,) * len(signature(self._function).parameters), types.intp
         compiled: Any = CFunc(self._function, form, {}, {"error_model": "numpy"})
         if cached:
             compiled.enable_caching()
             if not check_cache(self._function, compiled):
-                return self._compiled(cached=False)
+                return self._compile(cached=False)
         uninterrupted(compiled.compile)()
         return compiled
 

@@ -33,16 +33,16 @@ class Compilations(Generic[Loops]):
     """Loops compiled for users' functions, found again by `same_function`."""
 
     def __init__(self) -> None:
-        self._found: dict[Any, Loops] = {}
+        self._loops: dict[Any, Loops] = {}
 
     def find(self, functions: Sequence[Any], compiled: Callable[[], Loops]) -> Loops | None:
         """Return the loops for these functions, compiled if there are none yet; None if LIMIT is reached."""
         key = tuple(map(same_function, functions))
-        if key not in self._found:
-            if CAN_CALL_POINTERS and len(self._found) >= LIMIT:
+        if key not in self._loops:
+            if CAN_CALL_POINTERS and len(self._loops) >= LIMIT:
                 return None
-            self._found[key] = compiled()
-        return self._found[key]
+            self._loops[key] = compiled()
+        return self._loops[key]
 
 
 def same_function(function: Any) -> Any:
@@ -145,7 +145,7 @@ class Pointers:
 
     def __init__(self, functions: Sequence[Callable[[float, float], float]]) -> None:
         self._errors: list[BaseException] = []
-        self._functions = [_OF_TWO_NUMBERS(_guarded(function, self._errors)) for function in functions]
+        self._functions = [_OF_TWO_NUMBERS(_guard(function, self._errors)) for function in functions]
         addresses = [ctypes.cast(each, ctypes.c_void_p).value for each in self._functions]
         self._table = np.array(addresses, np.int64)
         self.address = int(self._table.ctypes.data)
@@ -164,7 +164,7 @@ class Pointers:
         return call
 
 
-def _guarded(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
+def _guard(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
     """Return a function that never raises, because exceptions cannot pass through compiled code: it returns NaN and
     appends the error to `errors`."""
 

@@ -2,9 +2,9 @@
 
 SciPy checks a matrix when it is built and never again. Arrays that are written to or replaced afterwards, and flags
 that were cached before that (`has_canonical_format`, `has_sorted_indices`), are used unchecked, and an index out of
-bounds reads or writes memory of others. So no attribute of a matrix is trusted here: all lengths and every index are
-checked, once for each call that is given a matrix, before SciPy's own conversions and our loops. The same pass finds
-out whether the columns of each row are sorted.
+bounds reads or writes other memory. So no attribute of a matrix is trusted here: all lengths and every index are
+checked, once for each call that is given a matrix, before SciPy's own conversions and our loops. The same pass tests
+whether the columns of each row are sorted.
 
 The arrays of a CSR matrix are not copied. The check holds only as long as nobody writes to them: writing from another
 thread while a call runs is as unsafe as it is with NumPy and SciPy.
@@ -176,7 +176,7 @@ def _check_compressed(
         raise _corrupt_error(kind, f"{major} {row} ends at position {indptr[row + 1]} of {len(indices)} indices")
     indices, indptr = _to_common_dtype(indices, indptr)
     bound = np.uint64(min(limit, _largest(indices) + 1))
-    n_checked, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, bound)
+    n_checked, is_sorted = csr_checks.check_indices(_view_unsigned(indices), indptr, bound)
     if n_checked < n:
         start = int(indptr[n_checked])
         rest = indices[start : indptr[-1]]
@@ -206,7 +206,7 @@ def _of_entries(row: Any, column: Any, values: Any, shape: tuple[int, int], kind
     csr_checks.sort_by_row(
         row.astype(index, copy=False), column.astype(index, copy=False), values, indptr, indices, data
     )
-    _, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, np.uint64(shape[1]))
+    _, is_sorted = csr_checks.check_indices(_view_unsigned(indices), indptr, np.uint64(shape[1]))
     return CheckedCsr(data, indices, indptr, shape, bool(is_sorted))
 
 
@@ -236,7 +236,7 @@ def _to_common_dtype(indices: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarra
     return indices.astype(np.int64), indptr
 
 
-def _unsigned(indices: np.ndarray) -> np.ndarray:
+def _view_unsigned(indices: np.ndarray) -> np.ndarray:
     return indices.view(np.uint32 if indices.dtype == np.int32 else np.uint64)
 
 

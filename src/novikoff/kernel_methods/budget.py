@@ -305,7 +305,7 @@ def _lengths(squared: np.ndarray, at: np.ndarray) -> np.ndarray:
     if squared.min(initial=0.0) < 0.0:
         row = int(np.argmin(squared))
         raise DataError(
-            f"K(x, x) = {squared[row]:.6g} at row {at[row]}: no inner product is negative there, and a "
-            "budget needs one. Choose another kernel, or other parameters for it."
+            f"K(x, x) = {squared[row]:.6g} at row {at[row]}: an inner product of a row with itself is never "
+            "negative, and a budget needs an inner product. Choose another kernel, or other parameters for it."
         )
     return np.sqrt(squared)

@@ -47,7 +47,7 @@ class Points:
 
     @classmethod
     def of(cls, rows: Rows) -> Points:
-        """Make points of rows that have been found to be numbers."""
+        """Return rows that `Rows.require_numbers` has accepted as points."""
         if rows.indices is not None:
             csr = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(len(rows), rows.n_features))
             return cls(csr.astype(np.float64, copy=False))
@@ -61,7 +61,7 @@ class Points:
 
     @classmethod
     def of_objects(cls, objects: Sequence[Any]) -> Points:
-        """Make points of any objects that a kernel of the user's own understands."""
+        """Return any objects that a user's own kernel accepts as points."""
         return cls(np.fromiter(objects, object, len(objects)))
 
     def __len__(self) -> int:
@@ -181,8 +181,8 @@ class Support:
         if self._dense is not None:
             return Points(self._dense.values, self._exact_columns, self.kind == "kernel rows")
         if len(self._sparse) > 1:
-            self._sparse = [sp.vstack([_widened(block, self._columns) for block in self._sparse], format="csr")]
-        return Points(_widened(self._sparse[0], self._columns))
+            self._sparse = [sp.vstack([_widen(block, self._columns) for block in self._sparse], format="csr")]
+        return Points(_widen(self._sparse[0], self._columns))
 
     @property
     def _columns(self) -> int:
@@ -222,7 +222,7 @@ class Support:
         return other
 
 
-def _widened(block: Any, columns: int) -> Any:
+def _widen(block: Any, columns: int) -> Any:
     """Return a sparse block with more columns, which are zero."""
     if block.shape[1] == columns:
         return block

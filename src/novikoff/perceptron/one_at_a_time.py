@@ -81,7 +81,7 @@ class ExampleLearner:
         self.names_are_strings = _are_strings(vocabulary or ())
         learner.require_separator_fits(*state.raw.coef.shape)
         self._separator = self._make_vectors(learner.separator) if learner.separator is not None else []
-        # Two classes and the last hypothesis: one vector both learns and answers.
+        # Two classes and the last hypothesis: one vector both changes and predicts.
         self._only = self.raw[0] if len(self.raw) == 1 and isinstance(learner.hypothesis, Last) else None
 
     def _make_vectors(self, weights: Weights) -> list[WeightVector]:
@@ -239,7 +239,7 @@ class ExampleLearner:
         self.now = account
         self.pending = None
 
-    # -- answering
+    # -- predicting
 
     def decide(self, x: Any) -> int:
         """Return the class code of x under the hypothesis."""

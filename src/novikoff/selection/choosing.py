@@ -138,8 +138,8 @@ def choose(
 ) -> Selection:
     """Try all candidates, in threads, and take the best.
 
-    A candidate that novikoff or scikit-learn refuses is left out of the choice, with its reason; if all are, the first
-    reason is the error.
+    A candidate that novikoff or scikit-learn rejects cannot be chosen; its trial has the reason. If all are rejected, a
+    DataError with the first reason is raised.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def size_of(model: Any) -> int:
 
 
 class _ArraysOnly(pickle.Pickler):
-    """Leaves out functions of the user, some of which cannot be pickled."""
+    """A pickler that skips functions of the user, some of which cannot be pickled."""
 
     def persistent_id(self, obj: Any) -> str | None:
         return "function" if isinstance(obj, FunctionType) else None

@@ -167,7 +167,7 @@ class _TemplateParser:
     def parse_line(self, where: str, line: str) -> Template | None:
         text = "".join(line.split())
         if text in self.seen:
-            raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
+            raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Remove one.")
         self.seen[text] = where
         cells = split_cells(line)
         others = cells if "tag" in self.columns else [cell for cell in cells if not _TAG_BEFORE.match(cell)]

@@ -107,7 +107,7 @@ def mistake_bound(
     6.76
     """
     rows, labels = read_data(X, y)
-    question = _question(labels, fit_intercept, positive)
+    question = _make_question(labels, fit_intercept, positive)
     points = SignedPoints(rows, question.signs(labels), question.constant)
     if certificate is None:
         certificate = certify(rows, labels, fit_intercept=fit_intercept, positive=positive)
@@ -131,8 +131,8 @@ def mistake_bound(
     return replace(smallest, candidates=candidates)
 
 
-def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
-    """Return the positive class, the larger of two if none is named, against the rest."""
+def _make_question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+    """Return the question about the positive class against the rest; by default the larger of two."""
     names = names_of(encode_labels(y)[0])
     if positive is not None:
         return Question.against_rest(positive, names, fit_intercept, len(y))

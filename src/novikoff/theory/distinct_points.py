@@ -109,7 +109,7 @@ class DistinctPoints:
         return given
 
     def unscale_multipliers(self, at: np.ndarray, multipliers: Sequence[Fraction]) -> list[Fraction]:
-        """Multipliers of a witness for the rows as they were given, as integers without a common factor."""
+        """Return multipliers of a witness for the rows as they were given, as integers without a common factor."""
         exponents = self.row_exponents[at].tolist()
         given = [factor / Fraction(2) ** e for factor, e in zip(multipliers, exponents, strict=True)]
         common = math.lcm(*(factor.denominator for factor in given))
@@ -118,7 +118,7 @@ class DistinctPoints:
 
 
 def _group_rows(points: SignedPoints) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the number of its group, shared by rows that are z or -z, and which of the two it is."""
+    """Return for each row the number of its group, shared by rows that are z or -z, and which of the two it is."""
     # With a constant, the last coordinate of z is y: z and -z are the same x with opposite labels.
     hashes, leads = points.hashes(up_to_sign=not points.constant)
     side = points.signs > 0 if points.constant else points.signs * leads > 0.0
@@ -138,7 +138,7 @@ def _group_rows(points: SignedPoints) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _are_different(rows: Rows, one: np.ndarray, other: np.ndarray, flip: np.ndarray) -> np.ndarray:
-    """For each pair of rows, whether x of one is not flip * x of the other."""
+    """Return for each pair of rows, whether x of one is not flip * x of the other."""
     if not rows.is_sparse:
         return (rows.data[one] != flip[:, None] * rows.data[other]).any(axis=1)
     gap = sp.csr_array(rows.take(one) - sp.diags_array(flip) @ rows.take(other))
@@ -168,7 +168,7 @@ def _scale_by_powers(rows: Rows, chosen: np.ndarray, *, of_rows: bool) -> tuple[
 
 
 def _find_exponents(x: Any, axis: int) -> np.ndarray:
-    """For each column (axis 0) or row (axis 1) the exponent of its largest value; 0 if scaling would round others."""
+    """Return the exponent of the largest value of each column (axis 0) or row (axis 1); 0 if scaling would round others."""
     size = x.shape[1 - axis]
     values, axis_indices = _entries(x, axis)
     largest = np.zeros(size)

@@ -249,12 +249,12 @@ class _KernelHull:
         if not self.values.can_vanish:
             length = self.values.precise_length(self.signed_rows[rows], weights * self.signs[rows])
             return weights / length if length else weights
-        length = exact.root_upper_bound(self._squared(rows.tolist(), weights))
+        length = exact.root_upper_bound(self._exact_squared_length(rows.tolist(), weights))
         if not length:
             return weights
         scaled = weights / length
         if np.isfinite(scaled).all():
-            squared = self._squared(rows.tolist(), scaled)
+            squared = self._exact_squared_length(rows.tolist(), scaled)
             if abs(squared - 1) < exact.to_rationals(np.array([4.0 * _LENGTH_ERROR]))[0]:
                 return scaled
         return _normalize(exact.to_fraction_array(exact.to_rationals(weights)))
@@ -276,7 +276,7 @@ class _KernelHull:
         error = (self.values.rounding + 8.0 * _UNIT) * total * total
         return squared**0.5 if 1e-300 < squared < 1e300 and error < _LENGTH_ERROR * squared else 0.0
 
-    def _squared(self, rows: list[int], weights: np.ndarray) -> fmpq:
+    def _exact_squared_length(self, rows: list[int], weights: np.ndarray) -> fmpq:
         """|sum weights * z|^2, exactly; 0 if it is negative, which no inner product is."""
         exactly = exact.to_rationals(weights)
         pairs = zip(rows, exactly, strict=True)
@@ -312,14 +312,14 @@ class _KernelHull:
         self, rows: np.ndarray, weights: np.ndarray, slopes: np.ndarray, errors: np.ndarray
     ) -> _NearestPoint | None:
         at, exactly = rows.tolist(), exact.to_rationals(weights)
-        squared = self._squared(at, weights)
+        squared = self._exact_squared_length(at, weights)
         near = np.flatnonzero(~(slopes - errors > (slopes + errors).min())).tolist()
         least = min(self.slope(row, at, exactly) for row in near)
         if squared <= 0 or least <= 0:
             return None
         nearest = _NearestPoint(rows, weights, exact.root_lower_bound(least * least / squared), math.inf)
         total = sum(exact.to_rationals(nearest.shares), fmpq(0))
-        nearest.upper = exact.root_upper_bound(self._squared(at, nearest.shares) / total**2)
+        nearest.upper = exact.root_upper_bound(self._exact_squared_length(at, nearest.shares) / total**2)
         return nearest
 
     def decide_exactly(self, rows: np.ndarray, weights: np.ndarray, tol: float) -> _NearestPoint | Witness:

@@ -193,7 +193,7 @@ def fewest_errors(
     if not time_limit >= 0.0:
         raise ValueError(f"time_limit must be a number of seconds >= 0, found {time_limit!r}.")
     rows, labels = read_data(X, y)
-    question = _question(labels, fit_intercept, positive)
+    question = _make_question(labels, fit_intercept, positive)
     signs = question.signs(labels)
     search = FewestErrorsSearch(
         SignedPoints(rows, signs, question.constant), question, start + min(time_limit, _LONGEST)
@@ -206,7 +206,7 @@ def fewest_errors(
     return _result(search, signs)
 
 
-def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+def _make_question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
     names = names_of(encode_labels(labels)[0])
     if positive is not None:
         return Question.against_rest(positive, names, fit_intercept, len(labels))

@@ -67,7 +67,7 @@ class FewestErrorsSearch:
         """The best upper bound so far."""
         return int(self.costs[~self.right].sum())
 
-    def expired(self) -> bool:
+    def is_expired(self) -> bool:
         """Return whether the time limit is reached."""
         return time.monotonic() > self.deadline
 
@@ -120,7 +120,7 @@ class FewestErrorsSearch:
 
         Then what separates them is tried as a half-space, if `try_separator`: for few points it is not worth the time.
         """
-        if self.expired():
+        if self.is_expired():
             raise _TimeLimitError
         if not kept.any():
             return None
@@ -135,10 +135,10 @@ class FewestErrorsSearch:
 
     def _try_guesses(self) -> None:
         """Try guesses of half-spaces, and pack a little after each, so that both bounds are good soon on large data."""
-        for w in guess_half_spaces(self._relevant_points(), self.costs[self.relevant], self.expired):
+        for w in guess_half_spaces(self._relevant_points(), self.costs[self.relevant], self.is_expired):
             self._keep_if_better(w)
             self._pack_witnesses(self._time_after(0.03))
-            if self.expired():
+            if self.is_expired():
                 raise _TimeLimitError
 
     def _relevant_points(self) -> SignedPoints:
@@ -155,7 +155,7 @@ class FewestErrorsSearch:
         w += self.rng.standard_normal(len(w)) * np.abs(w).mean() * self.rng.choice([0.1, 0.3, 1.0])
         if not self.points.constant:
             w[-1] = 0.0
-        for better in descend_in_stages(self._relevant_points(), self.costs[self.relevant], w, self.expired):
+        for better in descend_in_stages(self._relevant_points(), self.costs[self.relevant], w, self.is_expired):
             self._keep_if_better(better)
 
     def _try_adding_points(self, until: float) -> None:
@@ -273,7 +273,7 @@ class FewestErrorsSearch:
         chosen = [at for at, share in enumerate(shares) if share]
         while True:
             hitting, is_cheapest = self.pool.find_cheapest(self._seconds_left(), np.array(chosen))
-            if not is_cheapest or self.expired():
+            if not is_cheapest or self.is_expired():
                 raise _TimeLimitError
             if self.costs[hitting].sum() >= least:
                 break

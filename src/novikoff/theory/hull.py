@@ -59,7 +59,7 @@ class Corral:
 
 
 def search(points: SignedPoints, tol: float) -> Corral:
-    """Search until the gap is tol * upper, the point is 0 as far as doubles tell, or they can do no better."""
+    """Search until the gap is tol * upper, the point is 0 up to rounding, or doubles allow no improvement."""
     return _WorkingSetSearch(points, tol).run()
 
 

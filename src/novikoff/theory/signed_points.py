@@ -81,7 +81,7 @@ class SignedPoints:
         return (length + 2.0 * rounding * longest) * (1.0 + 4.0 * rounding)
 
     def take(self, at: np.ndarray) -> Any:
-        """Some of the points as doubles, the constant coordinate last; sparse only if they have many columns."""
+        """Return some of the points as doubles, the constant coordinate last; sparse only if they have many columns."""
         x: Any = self.rows.take(at)
         y = self.signs[at].astype(float)
         last = (y * self.constant)[:, None]
@@ -90,7 +90,7 @@ class SignedPoints:
         return np.hstack([y[:, None] * (x.toarray() if sp.issparse(x) else x), last])
 
     def take_used(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Some of the points as a dense array of the columns that are not all zero, and the indices of the columns."""
+        """Return some of the points as a dense array without columns of zeros, and the indices of its columns."""
         z = self.take(at)
         columns = np.unique(z.indices) if sp.issparse(z) else np.flatnonzero(z.any(axis=0))
         z = z[:, columns]

@@ -94,7 +94,7 @@ _SharedSets = list[tuple[frozenset[bytes], Fraction]]  # the points of each witn
 
 
 def _sum_shares_by_point(sets: _SharedSets) -> dict[bytes, Fraction]:
-    """For each point the sum of the shares of the sets that contain it."""
+    """Return for each point the sum of the shares of the sets that contain it."""
     loads: dict[bytes, Fraction] = {}
     for points, share in sets:
         for point in points:

@@ -71,7 +71,7 @@ def check_length(w: Any, bias: Any, lower: float | Fraction, upper: float) -> No
 
 
 def integer_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
-    """Weights, the bias last, as Python integers in the same proportions."""
+    """Return weights, the bias last, as Python integers in the same proportions."""
     numbers = to_proportional_integers(np.append(w, bias))
     if len(numbers) != X.shape[1] + 1:
         raise CertificateError(f"A separator of {X.shape[1]} features needs as many weights, not {len(numbers) - 1}.")
