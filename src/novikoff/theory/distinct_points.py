@@ -168,7 +168,7 @@ def _scale_by_powers(rows: Rows, chosen: np.ndarray, *, of_rows: bool) -> tuple[
 
 
 def _find_exponents(x: Any, axis: int) -> np.ndarray:
-    """Return the exponent of the largest value of each column (axis 0) or row (axis 1); 0 if scaling would round others."""
+    """Return the exponent of the largest value of each column (axis 0) or row (axis 1); 0 if scaling would round."""
     size = x.shape[1 - axis]
     values, axis_indices = _entries(x, axis)
     largest = np.zeros(size)
