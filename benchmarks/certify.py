@@ -22,7 +22,7 @@ from sklearn.svm import LinearSVC
 import novikoff as nk
 from benchmarks import data
 from benchmarks.measure import Benchmark, Line, Options, Times, at_least, at_most, best_of, seconds
-from novikoff._compiled.loops.additive import binary_scores
+from novikoff._compiled.loops.additive import score_binary
 
 _SHORT, _TURNS = 2.0, 5  # work that takes fewer seconds has this many turns
 _TIME_LIMIT = 300.0  # seconds of HiGHS
@@ -89,7 +89,7 @@ def million(options: Options) -> list[Line]:
     lines = []
     for kind, noise in (("separable", 0.0), ("inseparable", 1.0)):
         X, y = _gaussian(options.size(1_000_000, 50_000), 100, np.float32, noise)
-        one_pass = best_of(partial(binary_scores, X, None, None, 1.0, np.ones(100), np.zeros(1), np.empty(len(X))), 3)
+        one_pass = best_of(partial(score_binary, X, None, None, 1.0, np.ones(100), np.zeros(1), np.empty(len(X))), 3)
         ours = _timed(partial(nk.certify, X, y), options)
         certificate = nk.certify(X, y)
         certificate.verify(X, y)

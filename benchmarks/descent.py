@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import novikoff as nk
 from benchmarks import data
-from benchmarks.limits import share_of_scoring
+from benchmarks.limits import share_of_adding
 from benchmarks.measure import (
     Benchmark,
     Line,
@@ -111,8 +111,7 @@ def _sgd(kind: str, rows: data.Split, loss: str, shuffle: bool, options: Options
     )
     if not is_sparse:
         return [line]
-    # Unlike the perceptron, sgd also changes a weight for nearly every non-zero, and evaluates F at the end.
-    return [line, share_of_scoring(work, rows.X, times.ours, PASSES, options)]
+    return [line, share_of_adding(work, rows.X, times.ours, PASSES, options, is_shuffled=shuffle, is_averaged=shuffle)]
 
 
 # -- the same accuracy

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-# All workers share the compiled code: see _locked in novikoff/_compiled/numba_private.py.
+# All workers share the compiled code: see _add_lock in novikoff/_compiled/numba_private.py.
 _VARIANT = "plain" if os.environ.get("NOVIKOFF_PLAIN") else "checked" if os.environ.get("NUMBA_BOUNDSCHECK") else "fast"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{_VARIANT}"))
 

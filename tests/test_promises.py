@@ -215,9 +215,9 @@ def test_read_only_rows_share_memory_and_compile_nothing_new():
     locked = X.copy()
     locked.flags.writeable = False
     assert np.shares_memory(Rows.of(locked).data, locked)
-    before = len(getattr(additive.binary_pass, "signatures", ()))
+    before = len(getattr(additive.learn_binary, "signatures", ()))
     nk.Perceptron().fit(locked, y)
-    assert len(getattr(additive.binary_pass, "signatures", ())) == before
+    assert len(getattr(additive.learn_binary, "signatures", ())) == before
 
 
 @pytest.mark.parametrize("updates", [511, 512, 513, 1024, 1025, 2049, 5000])

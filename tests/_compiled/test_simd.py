@@ -28,13 +28,13 @@ def add_rows(W, rows, m, e):
 
 
 @compile_here
-def best_step(before, q, n, e, best):
-    simd.best_step(before, q, n, e, best)
+def advance_best(before, q, n, e, best):
+    simd.advance_best(before, q, n, e, best)
 
 
 @compile_here
-def weighted_rows(values, rows, begin, end, W, s):
-    simd.weighted_rows(values, rows, begin, end, W, s)
+def sum_weighted_rows(values, rows, begin, end, W, s):
+    simd.sum_weighted_rows(values, rows, begin, end, W, s)
 
 
 @compile_here
@@ -43,8 +43,8 @@ def subtract_max(b, floor, top):
 
 
 @compile_here
-def pair_products(places, values, begin, end, tile, sums):
-    simd.pair_products(places, values, begin, end, tile, sums)
+def multiply_pairs(places, values, begin, end, tile, sums):
+    simd.multiply_pairs(places, values, begin, end, tile, sums)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(0, 70), p=st.integers(1, 13), holes=st.booleans())
@@ -61,8 +61,8 @@ def test_columns_become_rows(seed, n, p, holes):
 
 
 @compile_here
-def bytes_within(text, at, first, last):
-    return simd.bytes_within(text, at, first, last)
+def mark_bytes_within(text, at, first, last):
+    return simd.mark_bytes_within(text, at, first, last)
 
 
 @given(
@@ -73,7 +73,7 @@ def bytes_within(text, at, first, last):
 def test_bytes_of_a_window(text, at, ends):
     at = min(at, len(text) - simd.WINDOW)
     expected = sum(1 << k for k in range(simd.WINDOW) if ends[0] <= text[at + k] <= ends[1])
-    assert int(bytes_within(np.frombuffer(text, np.uint8), at, *ends)) == expected
+    assert int(mark_bytes_within(np.frombuffer(text, np.uint8), at, *ends)) == expected
 
 
 @given(seed=st.integers(0, 2**32 - 1), eights=st.integers(1, 5), m=st.integers(0, 9), narrow=WHOLE, wide=WHOLE)
@@ -95,7 +95,7 @@ def test_the_best_of_sums(seed, eights, n, number):
     largest = np.iinfo(number).max // 3
     before, q, e = (rng.integers(-largest, largest, shape).astype(number) for shape in (width, (n, width), width))
     best = np.empty(width, number)
-    best_step(before, q, n, e, best)
+    advance_best(before, q, n, e, best)
     expected = [int(e[z]) + max(int(before[a]) + int(q[a, z]) for a in range(n)) for z in range(width)]
     assert best.tolist() == expected
 
@@ -113,7 +113,7 @@ def test_weighted_rows(seed, width, begin, m, precision, index):
     rng = np.random.default_rng(seed)
     W, s = rng.integers(-1000, 1000, (7, width)).astype(np.float64), np.full(width, np.nan)
     values, rows = rng.integers(-1000, 1000, 12).astype(precision), rng.integers(0, 7, 12).astype(index)
-    weighted_rows(values, rows, begin, begin + m, W, s)
+    sum_weighted_rows(values, rows, begin, begin + m, W, s)
     assert np.array_equal(s, values[begin : begin + m].astype(np.float64) @ W[rows[begin : begin + m]])
 
 
@@ -141,7 +141,7 @@ def test_products_of_pairs(seed, begin, m, kind):
     tile = rng.integers(max(np.iinfo(kind).min, -largest), largest + 1, (5, simd.LANES, 2)).astype(kind)
     places, values = rng.integers(0, 5, 12), rng.integers(-4096, 4097, (12, 2)).astype(np.int16)
     sums = np.empty(simd.LANES, np.int32)
-    pair_products(places, values, begin, begin + m, tile, sums)
+    multiply_pairs(places, values, begin, begin + m, tile, sums)
     some = range(begin, begin + m)
     expected = [
         sum(int(values[p, k]) * int(tile[places[p], lane, k]) for p in some for k in (0, 1))

@@ -801,5 +801,5 @@ def test_no_code_in_files():
 
 def test_an_unknown_kind_is_refused(path):
     model_files.write(path, "oracle", model_files.Section("m.nk"), lambda root: None)
-    with pytest.raises(ModelFileError, match="kind 'oracle', which this version of novikoff cannot make"):
+    with pytest.raises(ModelFileError, match="kind 'oracle', which this version of novikoff cannot load"):
         nk.load(path)

@@ -105,7 +105,7 @@ def test_loops_with_built_in_rules_come_from_the_disk():
     code = (
         "import novikoff as nk\nfrom novikoff._compiled.loops import additive\n"
         "nk.Perceptron().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])\n"
-        "print(sum(additive.binary_pass.stats.cache_misses.values()))"
+        "print(sum(additive.learn_binary.stats.cache_misses.values()))"
     )
     for _ in range(2):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

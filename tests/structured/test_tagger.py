@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import novikoff as nk
-from novikoff._compiled.loops.viterbi import best_chain
+from novikoff._compiled.loops.viterbi import find_best_chain
 from novikoff.errors import DataError
 from novikoff.structured import attributes
 from novikoff.structured.chain import neg_inf_of
@@ -337,7 +337,7 @@ def test_best_chain_breaks_ties_from_the_end(n, n_tags, layers, seed):
     E, Q = (rng.integers(-2, 3, shape).astype(np.int32) for shape in ((n, 8), (n if layers else 1, n_tags, 8)))
     Q[:, :, n_tags:] = neg_inf_of(np.int32)
     scores, y = E.copy(), np.empty(n, np.int32)
-    assert best_chain(E, Q, n, neg_inf_of(np.int32), np.empty((n, 8), np.int32), np.empty(1, np.int32), y)
+    assert find_best_chain(E, Q, n, neg_inf_of(np.int32), np.empty((n, 8), np.int32), np.empty(1, np.int32), y)
     assert np.array_equal(E, scores)
 
     def score(chain):

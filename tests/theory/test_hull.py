@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from novikoff._compiled.loops.hull import nearest_point
+from novikoff._compiled.loops.hull import find_nearest_point
 from novikoff.inputs.rows import Rows
 from novikoff.theory import hull, linprog
 from novikoff.theory.signed_points import SignedPoints
@@ -48,7 +48,7 @@ class NearestPointRun:
 
     def run(self, entering=-1, max_steps=1000):
         rounding = 4.0 * UNIT * np.diagonal(self.G).max()
-        self.size = nearest_point(
+        self.size = find_nearest_point(
             self.G, len(self.G), self.shift, rounding, entering, self.corral, self.weights, self.L, self.size, max_steps
         )
         return self

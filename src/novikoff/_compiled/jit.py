@@ -1,8 +1,9 @@
 """The decorators of compiled functions, and which flags they compile with.
 
 nogil       loops touch only arrays, so other threads may run meanwhile.
-cache       compiled code is kept on disk; a fresh process pays milliseconds, not seconds. numba checks only the
-            file that defines a function before it trusts the disk; ours also checks the files this one imports from.
+cache       compiled code is kept on disk; a new process loads it in milliseconds instead of compiling it in seconds.
+            numba checks only whether the file that defines a function has changed; `loop` also checks the files that
+            this one imports from.
 fastmath    reassoc and contract only. They let a dot product use SIMD lanes and fused multiply-add, which is
             the whole gain; NaN and infinity keep their meaning.
 error_model numpy: 1/0 is inf as in the arrays around it, without a branch per division.
@@ -74,13 +75,13 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined_in_order(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`inlined`, with sums added up in the order written: reassociated, LLVM would use the gather instructions,
+    """Compile as `inlined` does, but add up sums in the order written: otherwise LLVM would use gather instructions,
     which are slower than single loads."""
     return _inlined(function, {"contract"})
 
 
 def inlined_exactly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`inlined`, with a rounding after each operation, as in Python."""
+    """Compile as `inlined` does, but round after each operation, as Python does."""
     return _inlined(function, False)
 
 
@@ -92,27 +93,28 @@ def _inlined(function: Callable[..., Any], fastmath: Any) -> Callable[..., Any]:
 
 
 def check_cache(function: Callable[..., Any], compiled: Any) -> bool:
-    """Have numba trust its cache only if the files behind a function have not changed either; False if it cannot."""
+    """Make numba's disk cache of a function depend on the files behind it; return False if that is impossible."""
     return stamp(compiled, _OWN_FILES | files_behind(function))
 
 
 def files_behind(function: Any) -> set[str]:
-    """The other files whose compiled functions the file of this one has imported or the function captured, and
-    theirs."""
-    own, found = function.__code__.co_filename, set()
+    """Return the files of all compiled functions that a function can call, except its own file.
+
+    These are the functions that its module has imported or that it has captured, and those that they can call."""
+    own, paths = function.__code__.co_filename, set()
     captured = [cell.cell_contents for cell in getattr(_python_source(function), "__closure__", None) or ()]
     for value in [*function.__globals__.values(), *captured]:
         source = _python_source(value)
         if isinstance(source, FunctionType) and source is not value and source.__code__.co_filename != own:
-            found |= {source.__code__.co_filename} | files_behind(source)
-    return found
+            paths |= {source.__code__.co_filename} | files_behind(source)
+    return paths
 
 
 def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop again with some of the functions it calls replaced.
 
-    This is how a user's own rule gets into our loops: same source, same flags, another callee. The result is
-    not cached on disk, because numba cannot tell two such versions apart there.
+    This is how our loops call a user's own rule: they are compiled from the same source with the same flags. The
+    result is not cached on disk, because numba would take one such version for another.
     """
     source = _python_source(compiled)
     substitutes = {name: compile_here(function) for name, function in replaced.items()}
@@ -120,5 +122,5 @@ def rebuild(compiled: Callable[..., Any], **replaced: Callable[..., Any]) -> Cal
 
 
 def _python_source(function: Any) -> FunctionType:
-    """The Python function inside a compiled one; a plain function is its own source."""
+    """Return the Python function inside a compiled one; a plain function is its own source."""
     return getattr(function, "py_func", function)

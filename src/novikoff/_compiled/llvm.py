@@ -1,6 +1,6 @@
 """Functions written in LLVM's intermediate representation (IR): vectors in registers, prefetching.
 
-numba cannot be told to keep a row of sums in registers, or to prefetch. A function decorated with `in_llvm` is a plain
+numba offers no way to keep a row of sums in registers, or to prefetch. A function decorated with `in_llvm` is a plain
 loop that numba can compile; the argument of the decorator is a function that emits IR for the same result with a
 `Writer`. LLVM has vectors of any number of lanes, and selects the instructions of the processor for them.
 

@@ -1,13 +1,13 @@
 """What is used of numba beyond its documented interface, in one place.
 
     uncount          no reference counts for the arrays that an inlined function is given
-    stamp            files that a function imports from count when numba decides whether its disk cache is stale, and
-                     processes take turns with it
-    guard_signals    a KeyboardInterrupt cannot strike inside the compiler
+    stamp            the disk cache of a function is stale, too, when a file has changed from which it imports; and one
+                     process at a time reads or writes it
+    guard_signals    a KeyboardInterrupt cannot interrupt the compiler
     (at import)      a fork waits until no thread compiles
 
-Each function tries, and returns whether it could. If a later numba has renamed what is used here, loops are compiled
-with reference counts, or anew in every process, or can be interrupted; the results are the same.
+Each function returns whether it succeeded. If a later numba has renamed what is used here, loops are compiled with
+reference counts, or in every process again, or their compilation can be interrupted; the results are the same.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ def uncount(compiled: Any) -> bool:
     try:
         compiled.targetoptions["_nrt"] = False
     except (AttributeError, TypeError) as error:
-        return _missing(_FEWER_COUNTS, error)
+        return _note_missing(_FEWER_COUNTS, error)
     note(_FEWER_COUNTS, "on")
     return True
 
 
 def stamp(compiled: Any, files: Iterable[str]) -> bool:
-    """Have a function's disk cache checked against these files too: numba looks at its own file alone.
+    """Check a function's disk cache against these files too: numba checks only the file of the function itself.
 
     If this returns False, the cache must not be used: after an upgrade it could hold stale code.
     """
@@ -57,19 +57,19 @@ def stamp(compiled: Any, files: Iterable[str]) -> bool:
         kept = compiled._cache._cache_file
         kept._source_stamp = (kept._source_stamp, PLAIN, *_stamps(files))
         lock = os.path.join(os.path.dirname(kept._index_path), "novikoff.lock")
-        kept.load, kept.save = _locked(kept.load, lock), _locked(kept.save, lock)
+        kept.load, kept.save = _add_lock(kept.load, lock), _add_lock(kept.save, lock)
     except AttributeError as error:
-        return _missing(_STAMPS, error)
+        return _note_missing(_STAMPS, error)
     note(_STAMPS, "on")
     return True
 
 
 def _stamps(files: Iterable[str]) -> list[tuple[str, int, int]]:
-    """What tells a changed file, as numba does it for one: when it was written, and its size."""
+    """Return name, modification time and size of each file: numba identifies a version of a file by the last two."""
     return [(os.path.basename(file), (stat := os.stat(file)).st_mtime_ns, stat.st_size) for file in sorted(files)]
 
 
-def _locked(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+def _add_lock(function: Callable[..., Any], path: str) -> Callable[..., Any]:
     """Call a function that reads or writes the disk cache while no other process does.
 
     numba gives each signature of a function the next free number, without a lock: two processes that compile different
@@ -97,12 +97,12 @@ def guard_signals(compiled: Any) -> bool:
     try:
         compiled._compile_for_args = uninterrupted(compiled._compile_for_args)
     except AttributeError as error:
-        return _missing(_SIGNALS, error)
+        return _note_missing(_SIGNALS, error)
     note(_SIGNALS, "on")
     return True
 
 
-def _missing(what: str, error: Exception) -> bool:
+def _note_missing(what: str, error: Exception) -> bool:
     note(what, f"off: this numba has no such attribute ({error})")
     return False
 
@@ -116,7 +116,7 @@ def uninterrupted(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def call_without_collecting(*args: Any, **kwargs: Any) -> Any:
-        with _collector_paused():
+        with _pause_collector():
             return function(*args, **kwargs)
 
     @wraps(function)
@@ -142,7 +142,7 @@ _was_collecting = False
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector while any thread compiles.
 
     A thread that compiles holds numba's global lock. If the collector runs in it, a finalizer may wait for a thread
@@ -164,7 +164,7 @@ def _collector_paused() -> Iterator[None]:
 
 
 def _stop_pausing() -> None:
-    """Collect again in a forked process: it has none of the threads that were compiling."""
+    """Turn the collector on again in a forked process, in which the threads that compiled do not exist."""
     global _pausing, _n_pausing
     _pausing = threading.Lock()
     if _n_pausing and _was_collecting:
@@ -173,13 +173,13 @@ def _stop_pausing() -> None:
 
 
 def _hold_compiler_over_forks() -> None:
-    """Let a fork wait until no thread compiles: the child would have numba's lock, and nobody to release it."""
+    """Let a fork wait until no thread compiles: in the child, no thread would ever release numba's lock."""
     try:
         from numba.core.compiler_lock import global_compiler_lock as lock
 
         acquire, release = lock.acquire, lock.release
     except (ImportError, AttributeError) as error:
-        _missing(_FORKS, error)
+        _note_missing(_FORKS, error)
         return
     os.register_at_fork(before=acquire, after_in_parent=release, after_in_child=release)
     note(_FORKS, "on")

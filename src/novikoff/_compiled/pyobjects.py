@@ -1,13 +1,13 @@
 """Python objects in compiled code: functions that Python calls as builtins.
 
-Before a numba function sees a dict, numba converts it, which takes a microsecond: five times as long as looking up nine
-names. A `Builtin` is called like `len`. It gets the addresses of objects, calls Python's C API with them, and returns
-the address of an object, or 0 for an exception.
+numba converts a dict before it calls a function with it, which takes a microsecond: five times as long as looking up
+nine names. A `Builtin` is called like `len`, without conversion. It gets the addresses of objects, calls Python's C API
+with them, and returns the address of an object, or 0 for an exception.
 
-An object begins with its reference count and its type, and a float continues with its value: true of CPython with the
-global interpreter lock, and only there. Builds without the lock have another layout, and other threads could intervene.
-`is_available` says whether this Python is one of those; everything here has a fallback in plain Python
-(perceptron/one_at_a_time.py), which is also used if anything fails to build.
+In CPython with the global interpreter lock an object begins with its reference count and its type, followed in a float
+by its value. Builds without the lock have another layout, and other threads could intervene. `is_available` returns
+whether this Python has the expected layout; everything here has a fallback in plain Python
+(perceptron/one_at_a_time.py), which is also used if a function cannot be compiled.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ note(_NAME, "on" if _is_on else f"off: {_WHY_NOT}")
 
 
 def is_available() -> bool:
-    """Whether compiled code can read Python objects in this process."""
+    """Return whether compiled code can read Python objects in this process."""
     return _is_on
 
 
@@ -99,14 +99,14 @@ class Builtin:
     ----------
     function : callable
         Of addresses: (own, x) for a function of one argument; (own, given, n) for one of several, the first of which
-        is at `word_at(given)`.
+        is at `int64_at(given)`.
     """
 
     def __init__(self, function: Callable[..., int]) -> None:
         self._function = function
 
     def bound_to(self, own: object) -> Callable[..., Any]:
-        """The builtin, bound to an object that it keeps alive."""
+        """Return the builtin, bound to an object that it keeps alive."""
         return _new_function(ctypes.addressof(self._definition), own, None)
 
     @cached_property
@@ -114,21 +114,21 @@ class Builtin:
         """The PyMethodDef of the function. Python reads it at every call, up to the last one, so neither it nor the
         code may ever be freed."""
         try:
-            compiled = self._compiled(cached=True)
+            compiled = self._compile(cached=True)
         except (RuntimeError, OSError):  # no folder to write to, or a full disk: compile in every process
-            compiled = self._compiled(cached=False)
+            compiled = self._compile(cached=False)
         kind = {2: _ONE, 3: _SEVERAL}[len(signature(self._function).parameters)]
         definition = _Definition(self._function.__name__.encode(), compiled.address, kind, None)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object((compiled, definition)))
         return definition
 
-    def _compiled(self, *, cached: bool) -> Any:
+    def _compile(self, *, cached: bool) -> Any:
         form = (types.intp,) * len(signature(self._function).parameters), types.intp
         compiled: Any = CFunc(self._function, form, {}, {"error_model": "numpy"})
         if cached:
             compiled.enable_caching()
             if not check_cache(self._function, compiled):
-                return self._compiled(cached=False)
+                return self._compile(cached=False)
         uninterrupted(compiled.compile)()
         return compiled
 

@@ -18,17 +18,18 @@ __all__ = ["PLAIN", "PREFETCHES_ROWS", "fast_paths", "note"]
 PLAIN = os.environ.get("NOVIKOFF_PLAIN", "") not in ("", "0")
 
 # Whether the processor prefetches rows that are read in order early enough by itself. By measurement: AMD Zen 4 and
-# later (the first of AMD with 512-bit vectors) do, and lose a tenth if told to; older processors gain as much.
+# later (the first of AMD with 512-bit vectors) do, and prefetch instructions slow them down by a tenth; older
+# processors are faster by as much with them.
 PREFETCHES_ROWS = get_host_cpu_features().get("avx512f", False)
 
-_found: dict[str, str] = {}
+_statuses: dict[str, str] = {}
 
 
 def note(path: str, status: str) -> None:
     """Remember whether a fast path is on, or why not."""
-    _found[path] = status
+    _statuses[path] = status
 
 
 def fast_paths() -> dict[str, str]:
-    """The fast paths that have been decided on so far: "on", or why not."""
-    return dict(_found)
+    """Return the status of each fast path that has been imported so far: "on", or why not."""
+    return dict(_statuses)

@@ -3,8 +3,8 @@
 A loop is compiled again for every function that it calls, and numba never frees machine code: a rule takes 4.6 MB and
 two seconds, a loss 12 MB, a kernel 3 MB. So the loops compiled for a function also serve every other function that
 compiles to the same, such as a lambda made again and again; and after LIMIT different ones new functions are called in
-Python, through a pointer, by loops that are compiled once for all of them. That takes no memory, and half a microsecond
-a call. Without hand-written IR (NOVIKOFF_PLAIN=1) loops are compiled for every function.
+Python, through a pointer, by loops that are compiled once for all of them. That takes no memory, and half a
+microsecond per call. Without hand-written IR (NOVIKOFF_PLAIN=1) loops are compiled for every function.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class Compilations(Generic[Loops]):
     """Loops compiled for users' functions, found again by `same_function`."""
 
     def __init__(self) -> None:
-        self._found: dict[Any, Loops] = {}
+        self._loops: dict[Any, Loops] = {}
 
     def find(self, functions: Sequence[Any], compiled: Callable[[], Loops]) -> Loops | None:
-        """The loops for these functions, compiled if there are none yet; None if LIMIT is reached."""
+        """Return the loops for these functions, compiled if there are none yet; None if LIMIT is reached."""
         key = tuple(map(same_function, functions))
-        if key not in self._found:
-            if CAN_CALL_POINTERS and len(self._found) >= LIMIT:
+        if key not in self._loops:
+            if CAN_CALL_POINTERS and len(self._loops) >= LIMIT:
                 return None
-            self._found[key] = compiled()
-        return self._found[key]
+            self._loops[key] = compiled()
+        return self._loops[key]
 
 
 def same_function(function: Any) -> Any:
-    """A key that is equal for functions that compile to the same code.
+    """Return a key that is equal for functions that compile to the same code.
 
     numba compiles what a function reads from outside into constants, so the key has the function's bytecode and the
     present values of its defaults, of the variables around it, of its globals and of the attributes that it reads from
@@ -72,7 +72,7 @@ def same_function(function: Any) -> Any:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """The names of globals and attributes that a function and those nested in it refer to."""
+    """Return the names of globals and attributes that a function and those nested in it refer to."""
     return {
         *code.co_names,
         *(name for each in code.co_consts if isinstance(each, CodeType) for name in _names_in(each)),
@@ -80,7 +80,7 @@ def _names_in(code: CodeType) -> set[str]:
 
 
 def _module_attributes(read: list[tuple[str, Any]], names: list[str]) -> list[tuple[str, Any]]:
-    """What a function may read from the modules that it refers to: it can change while the module stays the same."""
+    """Return the attributes that a function may read from modules: they can change while the module stays the same."""
     return [
         (f"{name}.{attribute}", getattr(module, attribute))
         for name, module in read
@@ -98,7 +98,7 @@ def _cell_content(cell: Any) -> Any:
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether `_content` tells all that numba compiles of a value; code is compiled once, and stays."""
+    """Return whether `_content` covers all that numba compiles of a value; it compiles a function once."""
     if isinstance(value, tuple):
         return all(map(_is_constant, value))
     if isinstance(value, np.ndarray):
@@ -107,7 +107,7 @@ def _is_constant(value: Any) -> bool:
 
 
 def _content(value: Any) -> Any:
-    """Something equal for values that are compiled to the same constant; 1, 1.0 and True are not."""
+    """Return a key that is equal for values that compile to the same constant; 1, 1.0 and True have different keys."""
     if isinstance(value, _SCALARS):
         return type(value), repr(value)
     if isinstance(value, tuple):
@@ -145,27 +145,28 @@ class Pointers:
 
     def __init__(self, functions: Sequence[Callable[[float, float], float]]) -> None:
         self._errors: list[BaseException] = []
-        self._functions = [_OF_TWO_NUMBERS(_guarded(function, self._errors)) for function in functions]
+        self._functions = [_OF_TWO_NUMBERS(_guard(function, self._errors)) for function in functions]
         addresses = [ctypes.cast(each, ctypes.c_void_p).value for each in self._functions]
         self._table = np.array(addresses, np.int64)
         self.address = int(self._table.ctypes.data)
 
     def within(self, loop: Callable[..., Any], *, but: type[Exception] | tuple[()] = ()) -> Callable[..., Any]:
-        """The loop, followed by raising what a function has raised; errors of type `but` are NaN to the loop
-        instead."""
+        """Return the loop with a check after it, which raises the first error that a function has raised.
+
+        An error of type `but` is not raised: for the loop the function has returned NaN."""
 
         def call(*args: Any) -> Any:
-            found = loop(*args)
+            result = loop(*args)
             if self._errors and not isinstance(self._errors[0], but):
                 raise self._errors[0]
-            return found
+            return result
 
         return call
 
 
-def _guarded(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
-    """A function that never raises, for no exception passes through compiled code: it returns NaN and keeps the
-    error."""
+def _guard(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
+    """Return a function that never raises, because exceptions cannot pass through compiled code: it returns NaN and
+    appends the error to `errors`."""
 
     def call(one: float, other: float) -> float:
         if errors:

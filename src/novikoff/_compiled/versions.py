@@ -17,7 +17,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "python-flint", "scikit-lear
 
 
 def versions() -> dict[str, str]:
-    """What a report of a bug needs to say about this installation, by name."""
+    """Return facts about this installation for bug reports, by name."""
     from llvmlite.binding import get_host_cpu_name
 
     import novikoff
@@ -25,17 +25,17 @@ def versions() -> dict[str, str]:
     from novikoff._compiled.loops import additive  # noqa: F401 - likewise, for the parts of numba that it uses
     from novikoff.system.threads import n_processors
 
-    found = {"novikoff": novikoff.__version__, "python": sys.version.split()[0], "system": platform.platform()}
+    facts = {"novikoff": novikoff.__version__, "python": sys.version.split()[0], "system": platform.platform()}
     for package in _PACKAGES:
         try:
-            found[package] = metadata.version(package)
+            facts[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    found["processor"] = f"{get_host_cpu_name()}, {os.cpu_count()} cores"
-    found["threads"] = str(n_processors())
-    found["compiled code"] = numba.config.CACHE_DIR or "beside the source, or in the cache folder of the user"  # type: ignore[attr-defined]
-    found["NOVIKOFF_PLAIN"] = os.environ.get("NOVIKOFF_PLAIN", "not set")
-    return found | fast_paths()
+            facts[package] = "not installed"
+    facts["processor"] = f"{get_host_cpu_name()}, {os.cpu_count()} cores"
+    facts["threads"] = str(n_processors())
+    facts["compiled code"] = numba.config.CACHE_DIR or "beside the source, or in the cache folder of the user"  # type: ignore[attr-defined]
+    facts["NOVIKOFF_PLAIN"] = os.environ.get("NOVIKOFF_PLAIN", "not set")
+    return facts | fast_paths()
 
 
 def show_versions() -> None:
@@ -50,7 +50,7 @@ def show_versions() -> None:
     >>> nk.show_versions()  # doctest: +ELLIPSIS
     novikoff ...
     """
-    found = versions()
-    width = max(map(len, found))
-    for name, value in found.items():
+    facts = versions()
+    width = max(map(len, facts))
+    for name, value in facts.items():
         print(f"{name:<{width}}  {value}")

@@ -3,7 +3,7 @@
     gd        v <- v - t grad F
     newton    v <- v - t H^-1 grad F            ("2 GD" in the notes)
 
-where t is constant if the learning rate asks for it, and otherwise found by a line search that meets Wolfe's
+where t is constant if learning_rate is 'constant', and otherwise found by a line search that meets Wolfe's
 conditions. After its first trial a search reads no row: scores are linear in t.
 
 The Hessian is formed and factored up to DENSE_LIMIT columns. Beyond, the system is solved by conjugate gradients, up to
@@ -107,9 +107,9 @@ def _line_search(value_and_slope: Callable[[float], tuple[float, float]], value:
     """
     lower, upper, t = 0.0, np.inf, 1.0
     for _ in range(_TRIALS):
-        found, found_slope = value_and_slope(t)
-        is_lower = found <= value + _DECREASE * t * slope
-        is_as_low = found <= value + _ROUNDING * abs(value) and found_slope <= (2.0 * _DECREASE - 1.0) * slope
+        trial, found_slope = value_and_slope(t)
+        is_lower = trial <= value + _DECREASE * t * slope
+        is_as_low = trial <= value + _ROUNDING * abs(value) and found_slope <= (2.0 * _DECREASE - 1.0) * slope
         if not (is_lower or is_as_low):  # also if F is NaN
             upper = t
         elif found_slope < _FLATTENED * slope:
@@ -163,7 +163,7 @@ def _descend(
 
 
 def _is_level(point: DescentPoint, steps: _Steps, direction: Direction) -> bool:
-    """Whether F falls from here by less than rounding of a sum of many losses can show."""
+    """Return whether F falls from here by less than rounding of a sum of many losses can show."""
     return abs(float(point.gradient @ (steps.first * direction(point)))) <= _VISIBLE * abs(point.value)
 
 
@@ -183,5 +183,5 @@ def _conjugate_gradient_direction(objective: Objective, point: DescentPoint) -> 
         (objective.size,) * 2, matvec=lambda d: objective.hessian_product(curvatures, d.ravel())
     )
     accuracy = min(0.1, np.sqrt(point.gradient_norm))
-    found, _ = spla.cg(matrix, -point.gradient, rtol=accuracy, maxiter=_CONJUGATE_STEPS)
-    return found if found @ point.gradient < 0.0 else -point.gradient
+    direction, _ = spla.cg(matrix, -point.gradient, rtol=accuracy, maxiter=_CONJUGATE_STEPS)
+    return direction if direction @ point.gradient < 0.0 else -point.gradient

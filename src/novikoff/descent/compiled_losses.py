@@ -30,11 +30,11 @@ class LossLoops:
     """The loops of novikoff._compiled.loops.descent that evaluate a loss, and the code of the loss for them."""
 
     code: int = -1
-    sgd_pass: Callable[..., Any] = descent.sgd_pass
-    stochastic_newton_pass: Callable[..., Any] = descent.stochastic_newton_pass
-    gradient: Callable[..., Any] = descent.gradient
-    along: Callable[..., Any] = descent.loss_along
-    curvatures: Callable[..., Any] = descent.curvatures
+    run_sgd_pass: Callable[..., Any] = descent.run_sgd_pass
+    run_stochastic_newton_pass: Callable[..., Any] = descent.run_stochastic_newton_pass
+    fill_gradient: Callable[..., Any] = descent.fill_gradient
+    along: Callable[..., Any] = descent.sum_losses_along
+    fill_curvatures: Callable[..., Any] = descent.fill_curvatures
 
 
 _compilations: Compilations[LossLoops] = Compilations()
@@ -45,9 +45,9 @@ def compile_loss(loss: losses.Loss) -> LossLoops:
     if not isinstance(loss, losses.Custom):
         return LossLoops(_CODES[type(loss)])
     functions = [each for each in (loss.function, loss.derivative, loss.second) if each is not None]
-    found = _compilations.find(functions, lambda: _loops_for([_compile_function(each) for each in functions]))
-    if found is not None:
-        return found
+    compiled = _compilations.find(functions, lambda: _loops_for([_compile_function(each) for each in functions]))
+    if compiled is not None:
+        return compiled
     pointers = Pointers(functions)
     loops = {name: pointers.within(loop) for name, loop in vars(_loops_for_pointers()).items() if name != "code"}
     return LossLoops(pointers.address, **loops)
@@ -89,11 +89,11 @@ def _rebuild_loops(
     value: Callable[..., float], slope: Callable[..., float], curvature: Callable[..., float]
 ) -> LossLoops:
     return LossLoops(
-        sgd_pass=rebuild(descent.sgd_pass, loss_slope=slope),
-        stochastic_newton_pass=rebuild(descent.stochastic_newton_pass, loss_slope=slope),
-        gradient=rebuild(descent.gradient, loss_value=value, loss_slope=slope),
-        along=rebuild(descent.loss_along, loss_value=value, loss_slope=slope),
-        curvatures=rebuild(descent.curvatures, loss_curvature=curvature),
+        run_sgd_pass=rebuild(descent.run_sgd_pass, loss_slope=slope),
+        run_stochastic_newton_pass=rebuild(descent.run_stochastic_newton_pass, loss_slope=slope),
+        fill_gradient=rebuild(descent.fill_gradient, loss_value=value, loss_slope=slope),
+        along=rebuild(descent.sum_losses_along, loss_value=value, loss_slope=slope),
+        fill_curvatures=rebuild(descent.fill_curvatures, loss_curvature=curvature),
     )
 
 
@@ -101,13 +101,13 @@ def _compile_function(function: Callable[[float, float], float]) -> Callable[[fl
     """Return a user's function, compiled and called once; numba's long messages become one sentence."""
     try:
         compiled = compile_here(function)
-        found = compiled(0.5, 1.0)
+        value = compiled(0.5, 1.0)
     except Exception as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise LossError(
             f"The function {function!r} of a loss cannot be compiled ({reason}). It must be a plain function of "
             "(score, target) that keeps to arithmetic and math."
         ) from error
-    if not isinstance(found, (int, float)):
-        raise LossError(f"The function {function!r} of a loss must return a number, found {found!r}.")
+    if not isinstance(value, (int, float)):
+        raise LossError(f"The function {function!r} of a loss must return a number, found {value!r}.")
     return compiled

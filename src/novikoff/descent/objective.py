@@ -40,7 +40,7 @@ class DescentPoint:
 
 
 def is_sum_of_examples(loss: Loss, alpha: float) -> bool:
-    """Whether w is a sum of examples with weights above 0, as the perceptron's is.
+    """Return whether w is a sum of examples with weights above 0, as the perceptron's is.
 
     Then no step leads away from its example and no penalty shrinks w, and |w| over the sum of steps bounds the margin.
     """
@@ -81,7 +81,9 @@ class Objective:
         """Return F and its gradient at v; one pass over the rows."""
         n = len(self.rows)
         scores, gradient = np.empty(n), np.empty(self.size)
-        total = self.loops.gradient(*self._arrays, self.targets, self.constant, self.loops.code, v, scores, gradient)
+        total = self.loops.fill_gradient(
+            *self._arrays, self.targets, self.constant, self.loops.code, v, scores, gradient
+        )
         with np.errstate(over="ignore", invalid="ignore"):  # of a solver that diverged: `has_diverged` says so
             return DescentPoint(v, scores, total / n + self._penalty(v), gradient / n + self.penalties * v)
 
@@ -102,21 +104,21 @@ class Objective:
     def curvatures(self, point: DescentPoint) -> np.ndarray:
         """Return the second derivative of each row's loss, divided by n."""
         out = np.empty(len(self.rows))
-        self.loops.curvatures(point.scores, self.targets, self.loops.code, out)
+        self.loops.fill_curvatures(point.scores, self.targets, self.loops.code, out)
         out /= len(self.rows)
         return out
 
     def hessian_product(self, curvatures: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the Hessian times a direction; one pass over the rows."""
         out = np.empty(self.size)
-        descent.hessian_product(*self._arrays, self.constant, curvatures, direction, out)
+        descent.fill_hessian_product(*self._arrays, self.constant, curvatures, direction, out)
         return out + self.penalties * direction
 
     def hessian(self, curvatures: np.ndarray) -> np.ndarray:
         """Return the Hessian as a matrix; without an intercept its last row and column are those of the identity."""
         out = np.zeros((self.size, self.size))
         if self.rows.is_sparse:
-            descent.sparse_hessian(*self._arrays, self.constant, curvatures, out)
+            descent.add_sparse_hessian(*self._arrays, self.constant, curvatures, out)
             out += np.tril(out, -1).T
         else:
             self._add_dense_hessian(curvatures, out)
@@ -132,10 +134,10 @@ class Objective:
         scaled = np.empty((block, self.size))
         for start in range(0, len(curvatures), block):
             part = roots[start : start + block, None]
-            found = scaled[: len(part)]
-            np.multiply(self.rows.data[start : start + block], part, out=found[:, :-1])
-            found[:, -1:] = part * self.constant
-            out += found.T @ found
+            weighted = scaled[: len(part)]
+            np.multiply(self.rows.data[start : start + block], part, out=weighted[:, :-1])
+            weighted[:, -1:] = part * self.constant
+            out += weighted.T @ weighted
 
     def steepest_curvature(self, steps: int = 30) -> float:
         """Return a bound on the largest eigenvalue of the Hessian, by the power method and with a tenth to spare."""
@@ -152,5 +154,5 @@ class Objective:
         return 0.5 * self.alpha * float(w @ w) if self.alpha else 0.0
 
     def has_diverged(self, point: DescentPoint) -> bool:
-        """Whether F or its gradient is no longer finite."""
+        """Return whether F or its gradient is no longer finite."""
         return not (math.isfinite(point.value) and np.isfinite(point.gradient).all())

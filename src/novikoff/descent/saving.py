@@ -63,7 +63,7 @@ def save(path: str | os.PathLike[str], saved: SavedLinear, build: Callable[[Save
     _write_model(root, saved.model)
     model_files.write_named(root.add_part("parameters"), {k: v for k, v in saved.parameters.items() if k != "loss"})
     model_files.write_named(root.add_part("fitted"), saved.fitted)
-    model_files.write(path, saved.kind, root, lambda found: build(_read_saved(saved.kind, found, loss)))
+    model_files.write(path, saved.kind, root, lambda read_back: build(_read_saved(saved.kind, read_back, loss)))
 
 
 def read_saved(path: str | os.PathLike[str], kind: str, root: Section, loss: losses.Loss | None = None) -> SavedLinear:
@@ -137,7 +137,7 @@ def _read_run(part: Section, n_features: int) -> SgdState:
     averages = part.tensor("sums_bias", np.float64, (None,)).size
     part.require(averages in (0, 1), f"{part.full_name('sums_bias')} has {averages} entries")
     lengths = {"w": n_features, "bias": 1, "sums": n_features * averages, "sums_bias": averages}
-    found = {name: part.finite(name, dtype, (lengths[name],)) for name, dtype in _ARRAYS.items()}
+    arrays = {name: part.finite(name, dtype, (lengths[name],)) for name, dtype in _ARRAYS.items()}
     counts, measures = part.tensor("counts", np.int64, (3,)), part.finite("measures", np.float64, (5,))
     part.require((counts >= 0).all() and (measures >= 0.0).all() and measures[0] > 0.0, f"{part.path} is no run")
-    return SgdState(**found, counts=counts, measures=measures)
+    return SgdState(**arrays, counts=counts, measures=measures)

@@ -69,7 +69,7 @@ class SgdState:
         )
         weights = descent.AveragedWeights(self.w, self.bias, self.sums, self.sums_bias)
         arrays = RowArrays.of(rows)
-        n = loops.sgd_pass(arrays, objective.targets, order, settings, weights, self.counts, self.measures)
+        n = loops.run_sgd_pass(arrays, objective.targets, order, settings, weights, self.counts, self.measures)
         if not is_sum_of_examples(objective.loss, objective.alpha):
             self.measures[descent.STEP_SUM] = UNKNOWN_STEP_SUM
         if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
@@ -124,7 +124,7 @@ def stochastic_newton(objective: Objective, options: DescentOptions, trace: Desc
     def one_pass() -> np.ndarray:
         inverse = _inverse(objective.hessian(objective.curvatures(objective.at(v))))
         order = options.rng.permutation(len(rows)) if options.shuffle else np.arange(len(rows))
-        loops.stochastic_newton_pass(
+        loops.run_stochastic_newton_pass(
             RowArrays.of(rows),
             objective.targets,
             order,

@@ -92,10 +92,10 @@ def to_json(model: Perceptron | StreamModel) -> str:
         facts["columns"] = _columns(linear.encoding)
     if isinstance(linear.encoding, (TableEncoding, NameEncoding)) and linear.encoding.vocabulary.is_full:
         facts["hash_bits"] = linear.encoding.vocabulary.hash_bits
-    of = facts["classes"] if len(linear.bias) > 1 else facts["classes"][-1:]
+    scored = facts["classes"] if len(linear.bias) > 1 else facts["classes"][-1:]
     facts["vectors"] = [
         {"class": label, "intercept": float(bias), "coef": {names[j]: float(w[j]) for j in np.flatnonzero(w).tolist()}}
-        for label, bias, w in zip(of, linear.bias, linear.coef, strict=True)
+        for label, bias, w in zip(scored, linear.bias, linear.coef, strict=True)
     ]
     if isinstance(linear.encoding, TableEncoding) and linear.encoding.columns("text"):
         facts["text_length"] = linear.encoding.features.text_length
@@ -115,11 +115,11 @@ def _names(linear: LinearFunction) -> list[str]:
     if isinstance(linear.encoding, TableEncoding):
         names = _normalize_ngrams(names, linear.encoding.columns("text"))
     seen: dict[str, int] = {}
-    found = []
+    unique = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
+        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return unique
 
 
 def _normalize_ngrams(names: list[str], texts: Sequence[str]) -> list[str]:

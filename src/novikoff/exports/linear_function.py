@@ -85,13 +85,13 @@ def _parts(model: Perceptron | StreamModel) -> tuple[Model, Encoding[Any] | None
     if isinstance(model, StreamModel):
         inner, encoding = model.model, model.encoding
     else:
-        found = getattr(model, "_model", None)
-        if not isinstance(found, Model):
+        perceptron = getattr(model, "_model", None)
+        if not isinstance(perceptron, Model):
             raise ModelFileError(
                 f"Only a perceptron or a stream model that has learned can be exported, not this "
                 f"{type(model).__name__}."
             )
-        inner, encoding = found, None
+        inner, encoding = perceptron, None
     if not len(inner.labels):
         raise ModelFileError("The model has learned nothing yet: there is nothing to export.")
     return inner, encoding

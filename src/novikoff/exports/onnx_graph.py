@@ -58,8 +58,8 @@ def to_onnx(model: Perceptron | StreamModel) -> Any:
     _require_onnx()
     linear = extract_linear_function(model)
     graph = _Graph()
-    scores = _scores(graph, linear)
-    _outputs(graph, linear, scores)
+    scores = _add_scores(graph, linear)
+    _add_outputs(graph, linear, scores)
     return graph.model()
 
 
@@ -124,10 +124,10 @@ def _info(name: str, dtype: Any, shape: list[Any]) -> Any:
     return helper.make_tensor_value_info(name, _tensor_type(dtype), shape)
 
 
-def _scores(graph: _Graph, linear: LinearFunction) -> str:
+def _add_scores(graph: _Graph, linear: LinearFunction) -> str:
     """Add the scores, of shape (rows, vectors), and return their name."""
     if isinstance(linear.encoding, TableEncoding):
-        return _table_scores(graph, linear, linear.encoding)
+        return _add_table_scores(graph, linear, linear.encoding)
     if not linear.is_positional:
         raise ModelFileError(
             f"A model over named features cannot be exported to ONNX, whose inputs are columns. {_JSON}"
@@ -136,21 +136,21 @@ def _scores(graph: _Graph, linear: LinearFunction) -> str:
     return graph.step("Add", graph.step("MatMul", X, graph.constant(linear.coef.T)), graph.constant(linear.bias))
 
 
-def _table_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding) -> str:
+def _add_table_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding) -> str:
     numbers, words = encoding.columns("number"), encoding.columns("word")
-    known = {column: _words(column, encoding) for column in words}
+    known = {column: _find_words(column, encoding) for column in words}
     _require_all_known(linear, encoding, known)
     scores = graph.constant(linear.bias[None, :])
     if numbers:
         inputs = [graph.input(name, np.float64, 1) for name in encoding.kinds if name in numbers] if words else []
         X = graph.step("Concat", *inputs, axis=1) if words else graph.input("X", np.float64, len(numbers))
-        scores = graph.step("Add", _number_scores(graph, linear, encoding, X), scores)
+        scores = graph.step("Add", _add_number_scores(graph, linear, encoding, X), scores)
     for column in words:
-        scores = graph.step("Add", scores, _word_scores(graph, linear, column, known[column]))
+        scores = graph.step("Add", scores, _add_word_scores(graph, linear, column, known[column]))
     return scores
 
 
-def _number_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding, X: str) -> str:
+def _add_number_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding, X: str) -> str:
     """Add the scores of standardised numbers; a missing one counts 0, plus the weight of its being missing."""
     coef, is_missing = linear.coef[:, encoding.number_indices], graph.step("IsNaN", X)
     if encoding.features.scale:
@@ -169,7 +169,7 @@ def _number_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncodin
     return graph.step("Add", scores, graph.step("MatMul", flags, graph.constant(weights.T)))
 
 
-def _word_scores(graph: _Graph, linear: LinearFunction, column: str, known: dict[str, int]) -> str:
+def _add_word_scores(graph: _Graph, linear: LinearFunction, column: str, known: dict[str, int]) -> str:
     """Add the weights of each row's word: those of "?" for an empty cell, 0 for an unknown word."""
     weights = np.vstack([linear.coef[:, list(known.values())].T, np.zeros(len(linear.bias))])
     codes = {word: code for code, word in enumerate(known)}
@@ -193,12 +193,12 @@ def _indices_of_missing(encoding: TableEncoding) -> np.ndarray:
     )
 
 
-def _words(column: str, encoding: TableEncoding) -> dict[str, int]:
+def _find_words(column: str, encoding: TableEncoding) -> dict[str, int]:
     """Return the words of a categorical column, and their feature indices."""
     head = category_prefix(column)
-    found = {name[len(head) :]: at for at, name in enumerate(encoding.names) if name.startswith(head)}
-    indices = encoding.vocabulary.find_indices(NameBatch.with_prefix(head, list(found)), learn=False).tolist()
-    return {word: at for (word, at), index in zip(found.items(), indices, strict=True) if at == index}
+    candidates = {name[len(head) :]: at for at, name in enumerate(encoding.names) if name.startswith(head)}
+    indices = encoding.vocabulary.find_indices(NameBatch.with_prefix(head, list(candidates)), learn=False).tolist()
+    return {word: at for (word, at), index in zip(candidates.items(), indices, strict=True) if at == index}
 
 
 def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: dict[str, dict[str, int]]) -> None:
@@ -215,12 +215,12 @@ def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: d
     unknown = [at for at in np.flatnonzero(linear.coef.any(axis=0)).tolist() if at not in known_indices]
     if unknown:
         raise ModelFileError(
-            f"The feature {encoding.names[unknown[0]]!r} is too long for the model to know how it "
-            f"ends; it cannot be exported to ONNX. {_JSON}"
+            f"The feature {encoding.names[unknown[0]]!r} is longer than the names that the model "
+            f"keeps whole; it cannot be exported to ONNX. {_JSON}"
         )
 
 
-def _outputs(graph: _Graph, linear: LinearFunction, scores: str) -> None:
+def _add_outputs(graph: _Graph, linear: LinearFunction, scores: str) -> None:
     """Add label and scores; ties are decided as novikoff decides them."""
     n_vectors = len(linear.bias)
     if n_vectors == 1:

@@ -42,9 +42,9 @@ def sum_duplicates(
 
 def _is_repeated(indices: np.ndarray, indptr: np.ndarray) -> np.ndarray:
     """Return which entries of sorted rows have the same column as the entry before."""
-    found = np.zeros(int(indptr[-1]), bool)
-    if found.size:
-        found[1:] = indices[1 : found.size] == indices[: found.size - 1]
+    is_repeated = np.zeros(int(indptr[-1]), bool)
+    if is_repeated.size:
+        is_repeated[1:] = indices[1 : is_repeated.size] == indices[: is_repeated.size - 1]
         starts = indptr[:-1]
-        found[starts[starts < found.size]] = False
-    return found
+        is_repeated[starts[starts < is_repeated.size]] = False
+    return is_repeated

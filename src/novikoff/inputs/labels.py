@@ -25,9 +25,9 @@ def protect_null_bytes(labels: Any) -> Any:
     """
     is_list = isinstance(labels, (list, tuple))
     if is_list and any(isinstance(label, (str, bytes)) and label[-1:] in ("\0", b"\0") for label in labels):
-        found = np.empty(len(labels), object)
-        found[:] = labels
-        return found
+        objects = np.empty(len(labels), object)
+        objects[:] = labels
+        return objects
     return labels
 
 
@@ -43,26 +43,26 @@ def encode_labels(y: np.ndarray, classes: np.ndarray | None = None) -> tuple[np.
     if classes is None and y.dtype == object and set(map(type, labels := y.tolist())) == {str}:
         return _encode_strings(labels)
     try:
-        found = np.unique(y[:_SAMPLE]) if classes is None else classes
-        codes, is_match = _find_classes(y, found)
+        known = np.unique(y[:_SAMPLE]) if classes is None else classes
+        codes, is_match = _find_classes(y, known)
         if not is_match.all():
             if classes is not None:
                 unknown = y[np.argmin(is_match)]
                 unknown = unknown.item() if isinstance(unknown, np.generic) else unknown
                 raise DataError(f"The label {unknown!r} in y is not one of the classes {classes.tolist()!r}.")
-            found, codes = np.unique(y, return_inverse=True)
+            known, codes = np.unique(y, return_inverse=True)
     except DataError:
         raise
     except (TypeError, ValueError) as error:  # ValueError for tuples, which NumPy takes for rows
         raise _not_sortable(error) from error
-    return found, codes
+    return known, codes
 
 
 def _encode_strings(labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Encode Python strings, for which a dict is faster than comparisons."""
-    found = sorted(set(labels))
-    index = {label: i for i, label in enumerate(found)}
-    return np.array(found, object), np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
+    classes = sorted(set(labels))
+    index = {label: i for i, label in enumerate(classes)}
+    return np.array(classes, object), np.fromiter(map(index.__getitem__, labels), np.int64, len(labels))
 
 
 def _find_classes(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -174,11 +174,11 @@ class Rows:
         else:
             lo, hi = self.indptr[row], self.indptr[row + 1]
             values, columns = self.data[lo:hi], self.indices[lo:hi]
-        for test, found in ((np.isnan, "NaN"), (np.isinf, "infinity")):
+        for test, name in ((np.isnan, "NaN"), (np.isinf, "infinity")):
             at = np.flatnonzero(test(values))
             if at.size:
                 return DataError(
-                    f"Input X contains {found} in {self._location(row, int(columns[at[0]]))}. "
+                    f"Input X contains {name} in {self._location(row, int(columns[at[0]]))}. "
                     "Drop the row, or impute it (sklearn.impute.SimpleImputer)."
                 )
         column = int(columns[np.argmax(np.abs(values))])
@@ -249,7 +249,7 @@ def _require_mapping(x: Any, row: int) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a real number of Python or NumPy; booleans count as 0 and 1."""
+    """Return whether a value is a real number of Python or NumPy; booleans count as 0 and 1."""
     return isinstance(value, (int, float, np.integer, np.floating, np.bool_))
 
 

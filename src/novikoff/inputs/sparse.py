@@ -2,9 +2,9 @@
 
 SciPy checks a matrix when it is built and never again. Arrays that are written to or replaced afterwards, and flags
 that were cached before that (`has_canonical_format`, `has_sorted_indices`), are used unchecked, and an index out of
-bounds reads or writes memory of others. So no attribute of a matrix is trusted here: all lengths and every index are
-checked, once for each call that is given a matrix, before SciPy's own conversions and our loops. The same pass finds
-out whether the columns of each row are sorted.
+bounds reads or writes other memory. So no attribute of a matrix is trusted here: all lengths and every index are
+checked, once for each call that is given a matrix, before SciPy's own conversions and our loops. The same pass tests
+whether the columns of each row are sorted.
 
 The arrays of a CSR matrix are not copied. The check holds only as long as nobody writes to them: writing from another
 thread while a call runs is as unsafe as it is with NumPy and SciPy.
@@ -132,8 +132,8 @@ def _of_dia(X: Any, shape: tuple[int, int]) -> CheckedCsr:
 
 def _of_lil(X: Any, shape: tuple[int, int]) -> CheckedCsr:
     if not len(X.rows) == len(X.data) == shape[0]:
-        found = f"{len(X.rows)} lists of columns and {len(X.data)} lists of values"
-        raise _corrupt_error("LIL", f"{found} are not one for each of {shape[0]} rows")
+        given = f"{len(X.rows)} lists of columns and {len(X.data)} lists of values"
+        raise _corrupt_error("LIL", f"{given} are not one for each of {shape[0]} rows")
     for row, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if len(columns) != len(values):
             raise _corrupt_error("LIL", f"row {row} has {len(columns)} columns and {len(values)} values")
@@ -167,7 +167,7 @@ def _check_compressed(
         raise _corrupt_error(kind, f"indptr has length {len(indptr)}, and {n} {major}s need {n + 1}")
     if indptr[0] != 0:
         raise _corrupt_error(kind, f"{major} 0 begins at position {indptr[0]} (indptr[0]), not at 0")
-    if (row := int(csr_checks.first_decrease(indptr))) < n:
+    if (row := int(csr_checks.find_first_decrease(indptr))) < n:
         raise _corrupt_error(
             kind, f"{major} {row} begins at position {indptr[row]} and ends at {indptr[row + 1]} (indptr)"
         )
@@ -176,14 +176,14 @@ def _check_compressed(
         raise _corrupt_error(kind, f"{major} {row} ends at position {indptr[row + 1]} of {len(indices)} indices")
     indices, indptr = _to_common_dtype(indices, indptr)
     bound = np.uint64(min(limit, _largest(indices) + 1))
-    n_checked, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, bound)
+    n_checked, is_sorted = csr_checks.check_indices(_view_unsigned(indices), indptr, bound)
     if n_checked < n:
         start = int(indptr[n_checked])
         rest = indices[start : indptr[-1]]
         position = start + int(np.argmax((rest < 0) | (rest >= limit)))
         row = int(np.searchsorted(indptr, position, "right")) - 1
-        found = np.asarray(X.indices)[position]
-        where = f"{major} {row} has {minor} index {found} at position {position} of indices"
+        index = np.asarray(X.indices)[position]
+        where = f"{major} {row} has {minor} index {index} at position {position} of indices"
         raise _corrupt_error(kind, f"{where}, and there are {limit} {minor}s, from 0")
     return indices, indptr, bool(is_sorted)
 
@@ -206,7 +206,7 @@ def _of_entries(row: Any, column: Any, values: Any, shape: tuple[int, int], kind
     csr_checks.sort_by_row(
         row.astype(index, copy=False), column.astype(index, copy=False), values, indptr, indices, data
     )
-    _, is_sorted = csr_checks.check_indices(_unsigned(indices), indptr, np.uint64(shape[1]))
+    _, is_sorted = csr_checks.check_indices(_view_unsigned(indices), indptr, np.uint64(shape[1]))
     return CheckedCsr(data, indices, indptr, shape, bool(is_sorted))
 
 
@@ -236,7 +236,7 @@ def _to_common_dtype(indices: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarra
     return indices.astype(np.int64), indptr
 
 
-def _unsigned(indices: np.ndarray) -> np.ndarray:
+def _view_unsigned(indices: np.ndarray) -> np.ndarray:
     return indices.view(np.uint32 if indices.dtype == np.int32 else np.uint64)
 
 
@@ -260,5 +260,5 @@ def _check_shape(X: Any) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _corrupt_error(kind: str, found: str) -> DataError:
-    return DataError(f"Input X is a corrupt {kind} matrix: {found}. Build it again from sound arrays.")
+def _corrupt_error(kind: str, fault: str) -> DataError:
+    return DataError(f"Input X is a corrupt {kind} matrix: {fault}. Build it again from sound arrays.")

@@ -285,10 +285,10 @@ class _Pool:
         some, m = np.arange(first, last), len(self.state.alpha)
         support = self.state.support.points
         if support.is_kernel:  # only their indices are kept, but then the whole matrix is at hand
-            found = self.kernel.block(support, self.points.take(support.data[some, 0])).T
+            products = self.kernel.block(support, self.points.take(support.data[some, 0])).T
         else:
-            found = self.kernel.block(support.take(some), support)
-        return found * np.outer(self.scales[some], self.scales[:m])
+            products = self.kernel.block(support.take(some), support)
+        return products * np.outer(self.scales[some], self.scales[:m])
 
     def select(self, used: np.ndarray) -> tuple[Support, GrowingArray, np.ndarray]:
         """Return copies of the rows to keep, their indices in the stream, and their norms."""
@@ -305,7 +305,7 @@ def _lengths(squared: np.ndarray, at: np.ndarray) -> np.ndarray:
     if squared.min(initial=0.0) < 0.0:
         row = int(np.argmin(squared))
         raise DataError(
-            f"K(x, x) = {squared[row]:.6g} at row {at[row]}: no inner product is negative there, and a "
-            "budget needs one. Choose another kernel, or other parameters for it."
+            f"K(x, x) = {squared[row]:.6g} at row {at[row]}: an inner product of a row with itself is never "
+            "negative, and a budget needs an inner product. Choose another kernel, or other parameters for it."
         )
     return np.sqrt(squared)

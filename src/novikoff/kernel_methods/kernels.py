@@ -96,37 +96,37 @@ class Kernel:
     def block(self, A: Points, B: Points) -> np.ndarray:
         """Return K(x, z) for every row x of A and z of B, as a matrix of shape (len(A), len(B))."""
         with np.errstate(over="ignore", invalid="ignore"):  # the learner reports the row
-            found = self._block(A, B)
+            K = self._block(A, B)
         if self.constant:
-            found += self.constant
-        return found
+            K += self.constant
+        return K
 
     def gram(self, points: Points, at: np.ndarray) -> np.ndarray:
         """Return K of rows with one another; `at` are their indices in the training set."""
         if points.is_kernel:
             return points.data[:, at] + self.constant
-        found = self.block(points, points)
+        K = self.block(points, points)
         if self.name in ("rbf", "laplacian", "hamming"):
-            np.fill_diagonal(found, 1.0 + self.constant)  # exactly: rounding must not separate a row from itself
-        return found
+            np.fill_diagonal(K, 1.0 + self.constant)  # exactly: rounding must not separate a row from itself
+        return K
 
     def _block(self, A: Points, B: Points) -> np.ndarray:
         if self.name == "precomputed":
             return np.array(B.data[:, A.data[:, 0]].T, np.float64, order="C")
         if self.name in ("laplacian", "hamming"):
-            return self._of_distance(
-                _distances(kernel_matrix.manhattan if self.name == "laplacian" else kernel_matrix.hamming, A, B)
-            )
+            is_manhattan = self.name == "laplacian"
+            fill = kernel_matrix.fill_manhattan_distances if is_manhattan else kernel_matrix.fill_hamming_distances
+            return self._of_distance(_distances(fill, A, B))
         if self.name == "poly" and float(self.degree).is_integer() and self.degree >= 1:
             return powers_of_dots(A, B, self.gamma, self.coef0, int(self.degree))
         if self.name == "linear":
             return powers_of_dots(A, B)
-        found = powers_of_dots(A, B)
+        K = powers_of_dots(A, B)
         if self.name == "rbf":
-            return self._of_distance(_squared_distances(found, A, B))
-        found *= self.gamma
-        found += self.coef0
-        return np.tanh(found, out=found) if self.name == "sigmoid" else np.power(found, self.degree, out=found)
+            return self._of_distance(_squared_distances(K, A, B))
+        K *= self.gamma
+        K += self.coef0
+        return np.tanh(K, out=K) if self.name == "sigmoid" else np.power(K, self.degree, out=K)
 
     def _of_distance(self, distances: np.ndarray) -> np.ndarray:
         distances *= -self.gamma
@@ -166,15 +166,15 @@ class CustomKernel:
 
     def gram(self, points: Points, at: np.ndarray) -> np.ndarray:
         """Return K of rows with one another; raise a DataError if it is not symmetric."""
-        found = self.block(points, points)
-        asymmetry = np.abs(found - found.T)
-        if asymmetry.max(initial=0.0) > 1e-8 * max(1.0, np.abs(found).max(initial=0.0)):
+        K = self.block(points, points)
+        asymmetry = np.abs(K - K.T)
+        if asymmetry.max(initial=0.0) > 1e-8 * max(1.0, np.abs(K).max(initial=0.0)):
             i, j = np.unravel_index(int(np.argmax(asymmetry)), asymmetry.shape)
             raise DataError(
-                f"The kernel {self.function!r} is not symmetric: K(x, z) = {found[i, j]} and K(z, x) = "
-                f"{found[j, i]} for rows {at[i]} and {at[j]}."
+                f"The kernel {self.function!r} is not symmetric: K(x, z) = {K[i, j]} and K(z, x) = "
+                f"{K[j, i]} for rows {at[i]} and {at[j]}."
             )
-        return found
+        return K
 
     def _takes_blocks(self, A: Points, B: Points) -> bool:
         two, three = np.zeros(2, np.int64), np.zeros(3, np.int64)
@@ -184,22 +184,22 @@ class CustomKernel:
             return False
 
     def _call_with_blocks(self, A: Points, B: Points) -> np.ndarray:
-        found = np.array(self.function(A.data, B.data), np.float64)
-        if found.shape != (len(A), len(B)):
+        K = np.array(self.function(A.data, B.data), np.float64)
+        if K.shape != (len(A), len(B)):
             raise RuleError(
-                f"The kernel {self.function!r} returned shape {found.shape} for blocks of {len(A)} and "
+                f"The kernel {self.function!r} returned shape {K.shape} for blocks of {len(A)} and "
                 f"{len(B)} rows, expected ({len(A)}, {len(B)})."
             )
-        return found
+        return K
 
     def _call_with_pairs(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         if "pairs" not in self._compiled:
             self._compiled["pairs"] = self._try_to_compile(A)
         if self._compiled["pairs"] is None:
             return self._loop_over_pairs(A, B)
-        found = np.empty((len(A), len(B)))
-        self._compiled["pairs"](A, B, found)
-        return found
+        K = np.empty((len(A), len(B)))
+        self._compiled["pairs"](A, B, K)
+        return K
 
     def _try_to_compile(self, A: np.ndarray) -> Callable[..., None] | None:
         try:
@@ -208,11 +208,11 @@ class CustomKernel:
             return None
 
     def _loop_over_pairs(self, A: Any, B: Any) -> np.ndarray:
-        found = np.empty((len(A), len(B)))
+        K = np.empty((len(A), len(B)))
         for i, x in enumerate(A):
             for j, z in enumerate(B):
-                found[i, j] = _number(self.function(x, z), self.function)
-        return found
+                K[i, j] = _number(self.function(x, z), self.function)
+        return K
 
 
 _compiled_pairs: Compilations[Callable[..., None]] = Compilations()
@@ -220,9 +220,9 @@ _compiled_pairs: Compilations[Callable[..., None]] = Compilations()
 
 def _pairs_for(function: Callable[[Any, Any], Any], A: np.ndarray) -> Callable[..., None]:
     """Return the loop over pairs of rows compiled with a user's function, after a call with one row."""
-    pairs = rebuild(kernel_matrix.pairs, pair=function)
-    pairs(A[:1], A[:1], np.empty((1, 1)))
-    return pairs
+    fill_kernel_values = rebuild(kernel_matrix.fill_kernel_values, kernel_value=function)
+    fill_kernel_values(A[:1], A[:1], np.empty((1, 1)))
+    return fill_kernel_values
 
 
 def resolve(
@@ -258,12 +258,12 @@ def _squared_distances(dots: np.ndarray, A: Points, B: Points) -> np.ndarray:
     return np.maximum(dots, 0.0, out=dots)
 
 
-def _distances(measure: Callable[..., None], A: Points, B: Points) -> np.ndarray:
-    """Return the distance of every row of A to every row of B, by a compiled measure."""
+def _distances(fill: Callable[..., None], A: Points, B: Points) -> np.ndarray:
+    """Return the distance of every row of A to every row of B, by a compiled loop."""
     a, b = _as_dense(A, B), _as_dense(B, A)
-    found = np.empty((len(a), len(b)))
-    measure(a, b, found)
-    return found
+    distances = np.empty((len(a), len(b)))
+    fill(a, b, distances)
+    return distances
 
 
 def _as_dense(points: Points, other: Points) -> np.ndarray:

@@ -18,14 +18,14 @@ _MAX_ROWS = 20_000  # whose kernel matrix takes 3 GB
 
 
 def is_row(x: Any) -> bool:
-    """Whether x is a sequence of numbers, or a single one, for which scikit-learn has a message."""
+    """Return whether x is a sequence of numbers, or a single one, for which scikit-learn has a message."""
     if isinstance(x, (list, tuple)):
         return all(isinstance(value, (Real, np.generic)) for value in x)
     return isinstance(x, (Real, Integral, np.ndarray)) or hasattr(x, "toarray")
 
 
 def are_objects(X: Any) -> bool:
-    """Whether X is no table of numbers, but a sequence of objects for a custom kernel."""
+    """Return whether X is no table of numbers, but a sequence of objects for a custom kernel."""
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.dtype.kind in "OUS" and len(X) > 0
     return isinstance(X, (list, tuple)) and len(X) > 0 and not is_row(X[0])

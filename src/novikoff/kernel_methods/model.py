@@ -116,7 +116,7 @@ class KernelModel(ExclusiveAccess):
     ) -> None:
         """Learn from a block, in order: whole, or not at all if it is rejected or interrupted.
 
-        A label never met before is added when the first row that has it is reached, as it would be one at a time.
+        A new label is added when the first row that has it is reached, as if rows came one at a time.
 
         Parameters
         ----------
@@ -124,9 +124,9 @@ class KernelModel(ExclusiveAccess):
         y : array
             The label of each point.
         names : list of str, optional
-            The names of all features, those known so far first.
+            The names of all features, the known ones first.
         learner : DualLearner, optional
-            A learner to continue by, with another convention for ties.
+            The learner to go on with, which may differ in its convention for ties.
         """
         now = self._now if learner is None else replace(self._now, learner=learner)
         if names is not None:
@@ -168,7 +168,7 @@ class KernelModel(ExclusiveAccess):
         return classes[now.learner.decide(now.scores(points, hypothesis))]
 
     def predict_one(self, point: Points, hypothesis: str) -> Any:
-        """Return the label of one row; None where the answer is a label not met yet."""
+        """Return the label of one row; None where the answer is a class whose label is not known yet."""
         now = self._now
         return now.labels.of_code[int(now.learner.decide(now.scores(point, hypothesis))[0])]
 
@@ -192,7 +192,7 @@ class KernelModelState:
         return points.as_kind(self.state.support.kind) if self.state.support.kind is not None else points
 
     def with_names(self, points: Points, names: list[str]) -> tuple[KernelModelState, Points]:
-        """Return a state that knows these names, and points with columns in its order of names."""
+        """Return a state with these names added, and points with columns in the order of its names."""
         vocabulary, moved = merge_names(names, self.vocabulary or {}, points.data)
         return replace(self, vocabulary=vocabulary), points if moved is None else Points(moved)
 

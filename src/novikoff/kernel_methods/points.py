@@ -47,13 +47,13 @@ class Points:
 
     @classmethod
     def of(cls, rows: Rows) -> Points:
-        """Make points of rows that have been found to be numbers."""
+        """Return rows that `Rows.require_numbers` has accepted as points."""
         if rows.indices is not None:
             csr = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(len(rows), rows.n_features))
             return cls(csr.astype(np.float64, copy=False))
         quarter = max(1, -(-rows.n_features // 4))
         largest = np.zeros(3)
-        if kernel_matrix.largest_pieces(rows.data, quarter, largest) and largest[2] <= _EXACT:
+        if kernel_matrix.find_largest_pieces(rows.data, quarter, largest) and largest[2] <= _EXACT:
             # Halves are made of quarters, so that points cut into two and into four pieces can be multiplied.
             parts = np.array([1, 2, 4])[largest <= _EXACT][0]
             return cls(rows.data.astype(np.float32, copy=False), 4 * quarter // int(parts))
@@ -61,7 +61,7 @@ class Points:
 
     @classmethod
     def of_objects(cls, objects: Sequence[Any]) -> Points:
-        """Make points of any objects that a kernel of the user's own understands."""
+        """Return any objects that a user's own kernel accepts as points."""
         return cls(np.fromiter(objects, object, len(objects)))
 
     def __len__(self) -> int:
@@ -92,9 +92,9 @@ class Points:
         """
         n, d = self.data.shape
         is_byte = self.data.size and self.data.min() >= 0 and self.data.max() <= 255
-        found = np.zeros((-(-n // LANES), -(-d // 2), LANES, 2), np.uint8 if is_byte else np.int16)
-        kernel_matrix.fill_tiles(self.data, found)
-        return found
+        tiles = np.zeros((-(-n // LANES), -(-d // 2), LANES, 2), np.uint8 if is_byte else np.int16)
+        kernel_matrix.fill_tiles(self.data, tiles)
+        return tiles
 
     @cached_property
     def as_dense(self) -> Points:
@@ -123,10 +123,10 @@ class Points:
         return Points(sp.csr_array(self.as_float64().data)) if kind == "sparse" else self.as_dense
 
 
-def require_width(found: int | None, expected: int | None) -> None:
+def require_width(width: int | None, expected: int | None) -> None:
     """Raise a DataError if rows have another number of columns than a model; None stands for any."""
-    if None not in (found, expected) and found != expected:
-        raise DataError(f"X has {found} features, but this model is expecting {expected} features as input.")
+    if None not in (width, expected) and width != expected:
+        raise DataError(f"X has {width} features, but this model is expecting {expected} features as input.")
 
 
 class GrowingArray:
@@ -181,8 +181,8 @@ class Support:
         if self._dense is not None:
             return Points(self._dense.values, self._exact_columns, self.kind == "kernel rows")
         if len(self._sparse) > 1:
-            self._sparse = [sp.vstack([_widened(block, self._columns) for block in self._sparse], format="csr")]
-        return Points(_widened(self._sparse[0], self._columns))
+            self._sparse = [sp.vstack([_widen(block, self._columns) for block in self._sparse], format="csr")]
+        return Points(_widen(self._sparse[0], self._columns))
 
     @property
     def _columns(self) -> int:
@@ -222,7 +222,7 @@ class Support:
         return other
 
 
-def _widened(block: Any, columns: int) -> Any:
+def _widen(block: Any, columns: int) -> Any:
     """Return a sparse block with more columns, which are zero."""
     if block.shape[1] == columns:
         return block

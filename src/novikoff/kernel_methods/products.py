@@ -45,16 +45,18 @@ def powers_of_dots(A: Points, B: Points, gamma: float = 1.0, coef0: float = 0.0,
     exact_columns = min(A.exact_columns, B.exact_columns)
     if len(B) >= _MANY and A.data.dtype == B.data.dtype and _has_few(A.data, _FEW_INTEGERS if exact_columns else _FEW):
         multiply, others = (
-            (kernel_matrix.integer_powers, B.tiles) if exact_columns else (kernel_matrix.sparse_powers, B.transposed)
+            (kernel_matrix.fill_integer_powers, B.tiles)
+            if exact_columns
+            else (kernel_matrix.fill_sparse_powers, B.transposed)
         )
-        found = np.empty((len(A), len(B)))
-        run_in_threads(partial(multiply, A.data, others, gamma, coef0, degree, found), *_sizes(found))
-        return found
+        powers = np.empty((len(A), len(B)))
+        run_in_threads(partial(multiply, A.data, others, gamma, coef0, degree, powers), *_sizes(powers))
+        return powers
     return _powers(_pieces(A.data, B.data, exact_columns), gamma, coef0, degree)
 
 
 def _is_worth_densifying(A: Any, B: Any) -> bool:
-    """Whether dense products take less time and fit into memory; False if one of them has more columns."""
+    """Return whether dense products take less time and fit into memory; False if one of them has more columns."""
     cells = max(A.shape[0], B.shape[0]) * A.shape[1]
     return A.shape[1] == B.shape[1] and cells <= _CELLS and min(_share(A), _share(B)) > _VERY_FEW
 
@@ -70,7 +72,7 @@ def _sparse_dots(A: Any, B: Any) -> np.ndarray:
 
 
 def _has_few(data: np.ndarray, few: float) -> bool:
-    """Whether the share of nonzero entries is below `few`, estimated from some rows."""
+    """Return whether the share of nonzero entries is below `few`, estimated from some rows."""
     some = data[:: max(1, len(data) // _ROWS)]
     return data.shape[1] >= _COLUMNS and bool(np.count_nonzero(some) < few * some.size)
 
@@ -93,11 +95,11 @@ def _powers(pieces: np.ndarray, gamma: float, coef0: float, degree: int) -> np.n
     """Return the powers of the sums of pieces, in one pass through memory."""
     if pieces.dtype == np.float64 and (gamma, coef0, degree) == (1.0, 0.0, 1):
         return pieces[0]
-    found = np.empty(pieces.shape[1:])
-    run_in_threads(partial(kernel_matrix.powers, pieces, gamma, coef0, degree, found), *_sizes(found))
-    return found
+    powers = np.empty(pieces.shape[1:])
+    run_in_threads(partial(kernel_matrix.fill_powers, pieces, gamma, coef0, degree, powers), *_sizes(powers))
+    return powers
 
 
-def _sizes(found: np.ndarray) -> tuple[int, int]:
+def _sizes(powers: np.ndarray) -> tuple[int, int]:
     """Return the number of rows, and the least number for a thread."""
-    return len(found), -(-_LEAST // max(1, found.shape[1]))
+    return len(powers), -(-_LEAST // max(1, powers.shape[1]))

@@ -101,7 +101,7 @@ class ResidualLearner(DualLearner):
         largest = float(gram.diagonal().max())
         if self.step * largest >= 2.0:
             raise DataError(
-                f"step={self.step} is too long for K(x, x) = {largest:.6g}: every update would throw f "
+                f"step={self.step} is too long for K(x, x) = {largest:.6g}: every update would move f "
                 f"farther from its target. Choose a step below {2.0 / largest:.3g}, or scale the rows or "
                 "gamma down."
             )

@@ -61,11 +61,11 @@ def read_state(section: Section, n_classes: int, learner: DualLearner) -> DualSt
         "n_rows": n_rows,
     }
     if isinstance(learner, BudgetLearner):
-        return BudgetState(n_classes, **_budgeted(section, n_classes, learner, len(origins)), **shared)
-    return DualState(**_updates(section, n_classes, learner, len(origins), int(counts[EXAMPLES])), **shared)
+        return BudgetState(n_classes, **_read_budget(section, n_classes, learner, len(origins)), **shared)
+    return DualState(**_read_updates(section, n_classes, learner, len(origins), int(counts[EXAMPLES])), **shared)
 
 
-def _updates(section: Section, n_classes: int, learner: DualLearner, size: int, examples: int) -> dict[str, Any]:
+def _read_updates(section: Section, n_classes: int, learner: DualLearner, size: int, examples: int) -> dict[str, Any]:
     """Return the arrays of updates: row, vector, sign and example of each."""
     n_vectors = n_classes if n_classes > 2 else 1
     slots = section.indices("slots", (None,), size)
@@ -90,7 +90,7 @@ def _updates(section: Section, n_classes: int, learner: DualLearner, size: int, 
     }
 
 
-def _budgeted(section: Section, n_classes: int, learner: BudgetLearner, size: int) -> dict[str, Any]:
+def _read_budget(section: Section, n_classes: int, learner: BudgetLearner, size: int) -> dict[str, Any]:
     """Return the arrays of a state on a budget: weights from 0 to 1 of at most so many rows with a norm."""
     section.require(size <= learner.budget, f"{section.path} holds {size} rows on a budget of {learner.budget}")
     section.require(n_classes == 2 or learner.multi_class == "direct", f"{n_classes} classes share a budget")

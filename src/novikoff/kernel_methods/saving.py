@@ -68,7 +68,7 @@ def save(path: str | os.PathLike[str], saved: SavedKernel, build: Callable[[Save
     function = model.learner.kernel
     kernel = function.function if isinstance(function, CustomKernel) else None
     kind = REGRESSION if isinstance(model.learner, ResidualLearner) else KIND
-    model_files.write(path, kind, root, lambda found: build(_read_saved(found, kernel), kind))
+    model_files.write(path, kind, root, lambda read_back: build(_read_saved(read_back, kernel), kind))
 
 
 def read_saved(
@@ -106,7 +106,7 @@ def _read_saved(root: Section, kernel: Callable[[Any, Any], Any] | None) -> Save
 
 
 def _fits(fitted: dict[str, Any], columns: int | None, names: list[str] | None) -> bool:
-    """Whether the fitted attributes can be those of a model with these columns, and names of columns."""
+    """Return whether the fitted attributes can be those of a model with these columns, and names of columns."""
     if not all(type(value) is _FITTED.get(name) for name, value in fitted.items()) or fitted.get("n_iter_", 0) < 0:
         return False
     if columns is None:  # objects; an earlier version kept n_features_in_ of a fit to rows before them

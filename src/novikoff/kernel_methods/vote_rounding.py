@@ -71,7 +71,7 @@ def double_double_kernels(polynomial: Polynomial, support: Points, rows: Points)
         query = np.zeros(width)
         query[: queries.shape[1]] = queries[[q]].toarray()[0] if sp.issparse(queries) else queries[q]
         query = query if sp.issparse(stored) else query[: stored.shape[1]]
-        dual_voting.precise_polynomials(*arrays, query, gamma, coef0, degree, constant, q, high, low)
+        dual_voting.fill_precise_polynomials(*arrays, query, gamma, coef0, degree, constant, q, high, low)
     return high, low
 
 

@@ -91,9 +91,9 @@ class VoteCounter:
             paired = dual_voting.PairedUpdates(
                 slots[::2].copy(), vectors[::2].copy(), vectors[1::2].copy(), first_equal
             )
-            dual_voting.direct_votes(high, low, paired, survived, self.prefers_last, *results)
+            dual_voting.count_direct_votes(high, low, paired, survived, self.prefers_last, *results)
         else:
             signed = dual_voting.SignedUpdates(slots, vectors, state.signs.values, examples, first_equal)
             tie_sign = 1.0 if self.prefers_last else -1.0
-            dual_voting.one_vs_rest_votes(high, low, signed, state.born.copy(), n_examples, tie_sign, *results)
+            dual_voting.count_one_vs_rest_votes(high, low, signed, state.born.copy(), n_examples, tie_sign, *results)
         return np.flatnonzero(is_uncertain)

@@ -117,7 +117,7 @@ def unpack(content: bytes, source: str) -> tuple[str, Section]:
 
 def _to_arrays(flat: list[tuple[str, dict[str, Any]]], source: str) -> dict[str, np.ndarray]:
     """Return the tensors as aligned arrays that can be written to, because learning continues in them."""
-    found = {}
+    arrays = {}
     for name, view in sorted(flat, key=lambda item: item[0]):
         if view["dtype"] not in _DTYPES:
             raise ModelFileError(f"{source} holds no valid model: the tensor {name!r} has type {view['dtype']}.")
@@ -126,8 +126,8 @@ def _to_arrays(flat: list[tuple[str, dict[str, Any]]], source: str) -> dict[str,
         except (ValueError, OverflowError) as error:  # more or longer axes than numpy supports
             raise ModelFileError(f"{source} is damaged: the tensor {name!r} has an impossible shape.") from error
         native = array.astype(array.dtype.newbyteorder("="), copy=False)
-        found[name] = np.require(native, requirements=("A", "W"))
-    return found
+        arrays[name] = np.require(native, requirements=("A", "W"))
+    return arrays
 
 
 def _read_metadata(content: bytes, source: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def load(
     kind, root = read(path)
     if kind not in KINDS:
         raise ModelFileError(
-            f"{os.fspath(path)} holds a learner of kind {kind!r}, which this version of novikoff cannot make."
+            f"{os.fspath(path)} holds a learner of kind {kind!r}, which this version of novikoff cannot load."
         )
     module, loader, code = KINDS[kind]
     given = {"rule": rule, "kernel": kernel, "attributes": attributes, "loss": loss}

@@ -65,9 +65,9 @@ def _read_value(section: Section, function: rules.Custom | None) -> Any:
         section.require(_is_plain(section.facts.get("value")), f"{section.path} is not a plain value")
         return section.facts.get("value")
     if kind in ("list", "tuple"):
-        found = section.fact("value", list)
-        section.require(all(map(_is_nested, found)), f"{section.path} is not a list of plain values")
-        return found if kind == "list" else tuple(found)
+        values = section.fact("value", list)
+        section.require(all(map(_is_nested, values)), f"{section.path} is not a list of plain values")
+        return values if kind == "list" else tuple(values)
     if kind == "array":
         return _read_array(section)
     if kind == "random_state":
@@ -122,10 +122,10 @@ def _write_array(section: Section, array: np.ndarray) -> None:
 def _read_array(section: Section) -> np.ndarray:
     if not section.fact("is_numbers", bool):
         return to_array(section, read_values(section), read_dtype(section))
-    found = section.tensors.get(section.full_name("array"))
-    if found is None:
+    array = section.tensors.get(section.full_name("array"))
+    if array is None:
         section.fail(f"{section.full_name('array')} is missing")
-    return found
+    return array
 
 
 # -- generators

@@ -82,29 +82,29 @@ class Section:
     def tensor(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return the tensor of this name, of this dtype or one of these, and this shape; None fits any length."""
         dtypes = [np.dtype(each) for each in (dtype if isinstance(dtype, tuple) else (dtype,))]
-        full_name, found = self.full_name(name), self.tensors.get(self.full_name(name))
-        if found is None:
+        full_name, tensor = self.full_name(name), self.tensors.get(self.full_name(name))
+        if tensor is None:
             self.fail(f"{full_name} is missing")
-        if found.dtype not in dtypes:
-            self.fail(f"{full_name} has dtype {found.dtype}, expected {' or '.join(map(str, dtypes))}")
-        fits = found.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, found.shape, strict=True))
+        if tensor.dtype not in dtypes:
+            self.fail(f"{full_name} has dtype {tensor.dtype}, expected {' or '.join(map(str, dtypes))}")
+        fits = tensor.ndim == len(shape) and all(n in (None, m) for n, m in zip(shape, tensor.shape, strict=True))
         if not fits:
             expected = ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "")
-            self.fail(f"{full_name} has shape {found.shape}, expected ({expected})")
-        return found
+            self.fail(f"{full_name} has shape {tensor.shape}, expected ({expected})")
+        return tensor
 
     def finite(self, name: str, dtype: Any, shape: tuple[int | None, ...]) -> np.ndarray:
         """Return the tensor of this name; NaN and infinity are refused."""
-        found = self.tensor(name, dtype, shape)
-        self.require(np.isfinite(found).all(), f"{self.full_name(name)} holds NaN or infinity")
-        return found
+        tensor = self.tensor(name, dtype, shape)
+        self.require(np.isfinite(tensor).all(), f"{self.full_name(name)} holds NaN or infinity")
+        return tensor
 
     def indices(self, name: str, shape: tuple[int | None, ...], limit: int, dtype: Any = np.int64) -> np.ndarray:
         """Return the tensor of this name, all from 0 to limit - 1, because compiled code does not check indices."""
-        found = self.tensor(name, dtype, shape)
-        is_valid = not found.size or (found.min() >= 0 and found.max() < limit)
+        tensor = self.tensor(name, dtype, shape)
+        is_valid = not tensor.size or (tensor.min() >= 0 and tensor.max() < limit)
         self.require(is_valid, f"{self.full_name(name)} points outside 0..{limit - 1}")
-        return found
+        return tensor
 
     def require(self, condition: Any, otherwise: str) -> None:
         """Raise a ModelFileError with this reason unless the condition holds."""

@@ -28,10 +28,10 @@ def _decode_string(data: bytes) -> str:
 
 
 def _decode_float(data: bytes) -> float:
-    found = float.fromhex(data.decode("ascii"))
-    if found != found:
+    value = float.fromhex(data.decode("ascii"))
+    if value != value:
         raise ValueError("NaN")
-    return found
+    return value
 
 
 Codec = tuple[Callable[[Any], bytes], Callable[[bytes], Any]]

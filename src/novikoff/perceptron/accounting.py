@@ -42,8 +42,8 @@ def record_pass(
         _record_updates(state, visits, examples_before, log, separator, constant)
     if separator is not None and visits.stop > visits.start:
         seen = visits.all_row_indices
-        found = margins(separator, Rows.of(visits.rows.take(seen)), visits.codes[seen], constant)
-        state.measures[SEEN_MARGIN] = min(state.measures[SEEN_MARGIN], found.min())
+        seen_margins = margins(separator, Rows.of(visits.rows.take(seen)), visits.codes[seen], constant)
+        state.measures[SEEN_MARGIN] = min(state.measures[SEEN_MARGIN], seen_margins.min())
 
 
 def _record_updates(
@@ -80,9 +80,9 @@ def explain_stop(state: State, visits: Visits, position: int, rule: rules.Rule, 
     try:
         rule.step(margin, squared_norm, margin <= 0.0)
     except RuleError as error:
-        found = RuleError(where + str(error))
-        found.__cause__ = error.__cause__
-        return found
+        located = RuleError(where + str(error))
+        located.__cause__ = error.__cause__
+        return located
     return RuleError(
         f"{where}the rule {rule.name} returns a valid step for margin {margin!r} and squared norm {squared_norm!r} in "
         "Python, but not when compiled. Write it so that rounding cannot change which branch it takes."

@@ -32,7 +32,7 @@ class CompiledRule(NamedTuple):
     loops: PassLoops
 
 
-_BUILT_IN_LOOPS = PassLoops(additive.binary_pass, additive.multiclass_pass)
+_BUILT_IN_LOOPS = PassLoops(additive.learn_binary, additive.learn_multiclass)
 _user_loops: Compilations[PassLoops] = Compilations()
 
 

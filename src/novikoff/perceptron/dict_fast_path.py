@@ -117,13 +117,13 @@ class DictFastPath:
         biases = zip([*learner.raw, *learner.sums], (bias, sums_bias), strict=False)
         updates, new = header[UPDATES], header[UPDATES] - account_to_numbers(learner.now)[UPDATES]
         trace = learner.trace.thin(updates)
-        points = trace.select_points(updates - new + 1, *self._logged(new), None)
+        points = trace.select_points(updates - new + 1, *self._read_log(new), None)
         moves: list[Any] = [(vector, {}, b) for vector, b in biases]
         account, trace_points = account_from_numbers(header), (trace, len(trace.points), points)
         learner.pending = account, {}, moves, trace_points, None, None
         learner.apply_pending()
 
-    def _logged(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _read_log(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return examples so far, mistakes so far and |w|^2, each after the last n updates."""
         end = self._int_slots[dicts.LOGGED]
         integers, floats = (

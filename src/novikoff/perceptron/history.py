@@ -169,7 +169,7 @@ class History:
         return self._map_sequences(change)
 
     def recode_classes(self, new_codes: np.ndarray) -> History:
-        """Return a history in which class k has the code new_codes[k]; a code that is left out is of a new class."""
+        """Return a history in which class k has the code new_codes[k]; a code not in it is that of a new class."""
 
         def change(sequence: UpdateSequence) -> dict[str, Any]:
             base = sequence.base

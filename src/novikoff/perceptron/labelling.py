@@ -1,4 +1,4 @@
-"""How models meet labels and decide on them, with weight vectors or in dual form."""
+"""Labels of models with weight vectors or in dual form: new ones are added, and scores decide on one."""
 
 from __future__ import annotations
 

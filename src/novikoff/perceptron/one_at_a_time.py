@@ -81,7 +81,7 @@ class ExampleLearner:
         self.names_are_strings = _are_strings(vocabulary or ())
         learner.require_separator_fits(*state.raw.coef.shape)
         self._separator = self._make_vectors(learner.separator) if learner.separator is not None else []
-        # Two classes and the last hypothesis: one vector both learns and answers.
+        # Two classes and the last hypothesis: one vector both changes and predicts.
         self._only = self.raw[0] if len(self.raw) == 1 and isinstance(learner.hypothesis, Last) else None
 
     def _make_vectors(self, weights: Weights) -> list[WeightVector]:
@@ -95,7 +95,7 @@ class ExampleLearner:
         ]
 
     def accepts(self, x: Any) -> bool:
-        """Whether x is a float64 array with as many features as the state."""
+        """Return whether x is a float64 array with as many features as the state."""
         return type(x) is _ARRAY and (x.dtype is _DOUBLE or x.dtype.char == "d") and x.shape == self._shape
 
     # -- learning
@@ -131,9 +131,9 @@ class ExampleLearner:
         if q > squared_radius:
             squared_radius = q
         if self._separator:
-            found = self._scores_of(self._separator, x)
-            strongest = self._strongest_rival(found, code) if len(found) > 1 else rival
-            seen_margin = min(seen_margin, _margin_of(found, code, strongest))
+            along = self._scores_of(self._separator, x)
+            strongest = self._strongest_rival(along, code) if len(along) > 1 else rival
+            seen_margin = min(seen_margin, _margin_of(along, code, strongest))
         if mistake or tau or has_new_names:
             new_names = self._index_new_names(x) if has_new_names else {}
             account = examples + 1, run, squared_radius, seen_margin, rest
@@ -239,7 +239,7 @@ class ExampleLearner:
         self.now = account
         self.pending = None
 
-    # -- answering
+    # -- predicting
 
     def decide(self, x: Any) -> int:
         """Return the class code of x under the hypothesis."""
@@ -340,7 +340,7 @@ def account_to_numbers(account: Account) -> list[Any]:
 
 
 def _are_strings(names: Iterable[Any]) -> bool:
-    """Whether all names are of type str. A subclass may compare its values in Python code."""
+    """Return whether all names are of type str. A subclass may compare its values in Python code."""
     return all(type(name) is str for name in names)
 
 

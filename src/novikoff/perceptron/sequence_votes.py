@@ -50,13 +50,13 @@ def _add_votes_on(sequence: UpdateSequence, rows: Rows, now: int, constant: floa
     if len(votes) > 1:
         updates = voting.MulticlassUpdates(row_indices, steps, lengths, winners, rivals)
         near_ties = voting.NearTies(*both_rows, w, bias)
-        voting.multiclass_votes(
+        voting.count_multiclass_votes(
             products, overlaps, updates, survival_counts, is_last, rounding, sizes, scores, votes, near_ties
         )
     else:
         signed_updates = voting.BinaryUpdates(row_indices, steps * (2 * winners - 1), lengths)
         tie_sign, near_ties = 1.0 if is_last else -1.0, voting.NearTies(*both_rows, w[0], bias)
-        voting.binary_votes(
+        voting.count_binary_votes(
             products,
             overlaps,
             signed_updates,
@@ -81,8 +81,8 @@ def _score_base(sequence: UpdateSequence, rows: Rows, constant: float, n_vectors
 
 def _multiply(stored: Any, queries: Any) -> np.ndarray:
     """Return <x_s, x_q> for every stored row s and query q; stored rows may have fewer columns."""
-    found = stored @ queries[:, : stored.shape[1]].T
-    return np.ascontiguousarray(found.toarray() if sp.issparse(found) else found)
+    products = stored @ queries[:, : stored.shape[1]].T
+    return np.ascontiguousarray(products.toarray() if sp.issparse(products) else products)
 
 
 def _find_overlaps(stored: Any, queries: Any) -> np.ndarray | None:

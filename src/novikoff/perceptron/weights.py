@@ -116,11 +116,11 @@ def linear_scores(rows: Rows, weights: Weights, constant: float) -> np.ndarray:
     n_vectors = len(weights.bias)
     if n_vectors == 1:
         out = np.empty(len(rows))
-        additive.binary_scores(rows.data, rows.indices, rows.indptr, constant, weights.coef[0], weights.bias, out)
+        additive.score_binary(rows.data, rows.indices, rows.indptr, constant, weights.coef[0], weights.bias, out)
         return out
     out = np.empty((len(rows), n_vectors))
     coef = np.ascontiguousarray(weights.coef.T) if rows.is_sparse else weights.coef  # no copy in the right layout
-    additive.multiclass_scores(rows.data, rows.indices, rows.indptr, constant, coef, weights.bias, out)
+    additive.score_multiclass(rows.data, rows.indices, rows.indptr, constant, coef, weights.bias, out)
     return out
 
 

@@ -108,13 +108,13 @@ class DescentDisplay:
         traces: dict[str, DescentTrace] = {}
         problem: dict[str, Any] = {}  # which class, where there are several
         for name, model in models.items():
-            found: Any = getattr(model, "trace_", None)
-            if isinstance(found, list):
-                own = {f"{name}: {label}": trace for label, trace in zip(model.classes_, found, strict=True)}
+            trace: Any = getattr(model, "trace_", None)
+            if isinstance(trace, list):
+                own = {f"{name}: {label}": each for label, each in zip(model.classes_, trace, strict=True)}
                 traces |= own
                 problem |= dict(zip(own, model.classes_, strict=True))
             else:
-                traces[name] = found  # __init__ refuses what is not a trace
+                traces[name] = trace  # __init__ refuses what is not a trace
         if optimum is not None or not problem or not all(isinstance(trace, DescentTrace) for trace in traces.values()):
             return cls(traces, optimum).plot(ax)
         alike = {
@@ -171,5 +171,5 @@ class DescentDisplay:
 
 
 def _lowest(traces: Iterable[DescentTrace]) -> float:
-    """The lowest value of F in all traces."""
+    """Return the lowest value of F in all traces."""
     return min(float(trace.objective.min()) for trace in traces)

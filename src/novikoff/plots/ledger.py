@@ -100,7 +100,7 @@ class LedgerDisplay:
         ----------
         ledger : Ledger
         margin : float, default=None
-            gamma of the data, if it is known; by default what the ledger knows.
+            gamma of the data, if it is known; by default the margin in the ledger, if it has one.
         ax : sequence of three matplotlib Axes, default=None
             Where to draw; a new figure by default.
 
@@ -240,7 +240,7 @@ class LedgerDisplay:
         ax.legend(loc="upper right", fontsize="small")
 
     def _marker_style(self) -> dict[str, Any]:
-        """A marker for each point, if there are few."""
+        """Return a marker for each point, if there are few."""
         return {"marker": "o", "ms": 4.0} if len(self.k) <= 30 else {}
 
     def _norm_name(self) -> str:
@@ -255,7 +255,7 @@ class LedgerDisplay:
 
 
 def _read_trace(ledger: Ledger) -> np.ndarray:
-    """The columns of the trace, with the last state, which thinning may have left out."""
+    """Return the columns of the trace, with the last state, which thinning may have left out."""
     points = list(ledger.trace.points)
     if points and points[-1][0] < ledger.updates:
         points.append((ledger.updates, ledger.examples, ledger.mistakes, ledger.norm, math.nan))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from novikoff.errors import DataError
-from novikoff.plots.curve import Curve, CurvedPicture, compose_certificate_picture, compose_estimator_picture
+from novikoff.plots.curve import Curve
+from novikoff.plots.pictures import Picture, compose_certificate, compose_classifier
 from novikoff.plots.plane_parts import Boundary, MarkedRows, Window, WitnessHulls, draw_rows, format_sum
 from novikoff.plots.projection import ProjectedRows, project, sample_row_indices, validate_matrix
-from novikoff.plots.questions import describe_question, mean_row, name_sides, note_sample, read_half_space, signs_of
-from novikoff.plots.style import GREY, format_number, new_axes
+from novikoff.plots.questions import name_sides, note_sample, read_half_space, signs_of
+from novikoff.plots.style import GREY, new_axes
 from novikoff.theory.certificates import Inseparable, Separable
 
 __all__ = ["PlaneDisplay"]
@@ -39,10 +39,10 @@ class PlaneDisplay:
     """Two classes in the plane, with the half-space that separates them, or the rows that prove that none does.
 
     Make one with `from_estimator`, `from_certificate` or `from_half_space`. Two features are drawn to the same scale,
-    so that w looks perpendicular to the boundary; if their ranges differ too much for that, w is left out.
-    With more features, rows are projected on w, where distances from the boundary are true, and on the direction of
-    largest remaining variance. Of more than 5,000 rows a random 5,000 are drawn, and the legend says so; rows of a
-    proof are never left out.
+    so that w looks perpendicular to the boundary; if their ranges differ too much for that, w is not drawn. With more
+    features, rows are projected on w, where distances from the boundary are true, and on the direction of largest
+    remaining variance. Of more than 5,000 rows a random 5,000 are drawn, and the legend says so; rows of a proof are
+    always drawn.
 
     Attributes
     ----------
@@ -127,33 +127,8 @@ class PlaneDisplay:
                 "from_certificate."
             )
         X, names = validate_matrix(X, feature_names)
-        if not hasattr(clf, "coef_"):
-            return cls._from_curved_picture(
-                compose_estimator_picture(clf, X, signs_of(y, classes, X.shape[0]), names),
-                name_sides(*classes),
-                ax,
-                kwargs,
-            )
-        w, intercept = read_half_space(clf.coef_, clf.intercept_, X.shape[1])
         signs = signs_of(y, classes, X.shape[0])
-        scores = signs * (X @ w + intercept)
-        wrong = np.flatnonzero(scores <= 0.0)
-        nearest = wrong[:0] if len(wrong) else np.flatnonzero(scores <= scores.min() * (1.0 + 1e-9))
-        rows = sample_row_indices(np.arange(len(signs)), nearest)
-        points = project(X[rows], w, intercept, names)
-        margin = None if len(wrong) else float(scores.min())
-        boundary = Boundary(points.normal, points.offset, r"$w \cdot x + b$", "$w$", margin, "no row is nearer")
-        wrong_drawn = np.flatnonzero(np.isin(rows, wrong))
-        return cls(
-            points,
-            signs[rows],
-            name_sides(*classes),
-            f"{type(clf).__name__}: {len(signs) - len(wrong):,} of {len(signs):,} rows on their side",
-            note_sample(len(rows), len(signs)),
-            boundary,
-            ringed=MarkedRows(np.searchsorted(rows, nearest), "nearest row") if len(nearest) else None,
-            crossed=MarkedRows(wrong_drawn, "not on its side") if len(wrong_drawn) else None,
-        ).plot(ax, **kwargs)
+        return cls._from_picture(compose_classifier(clf, X, signs, name_sides(*classes), names)).plot(ax, **kwargs)
 
     @classmethod
     def from_certificate(
@@ -195,83 +170,7 @@ class PlaneDisplay:
                 f"The certificate is about {certificate.n_rows} rows with {certificate.n_features} "
                 f"features; X has shape {X.shape}, y {len(signs)} labels."
             )
-        if certificate.question.kernel is not None:
-            question, sides = describe_question(certificate.question)
-            return cls._from_curved_picture(
-                compose_certificate_picture(certificate, question, X, signs, names), sides, ax, kwargs
-            )
-        if isinstance(certificate, Separable):
-            return cls._from_separable(certificate, X, signs, names).plot(ax, **kwargs)
-        return cls._from_inseparable(certificate, X, signs, names).plot(ax, **kwargs)
-
-    @classmethod
-    def _from_curved_picture(
-        cls, picture: CurvedPicture, sides: tuple[tuple[int, str], ...], ax: Any, kwargs: dict[str, Any]
-    ) -> PlaneDisplay:
-        return cls(
-            picture.points,
-            picture.signs,
-            sides,
-            picture.title,
-            picture.note,
-            ringed=picture.ringed,
-            crossed=picture.crossed,
-            curve=picture.curve,
-        ).plot(ax, **kwargs)
-
-    @classmethod
-    def _from_separable(cls, found: Separable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
-        drawn = np.flatnonzero(signs)
-        rows = sample_row_indices(drawn, found.support)
-        w, intercept = read_half_space(found.separator, found.intercept, X.shape[1])
-        points = project(X[rows], w, intercept, names)
-        equation = r"$w^* \cdot x + b$" if found.question.fit_intercept else r"$w^* \cdot x$"
-        boundary = Boundary(
-            points.normal,
-            points.offset,
-            equation,
-            "$w^*$",
-            found.margin,
-            rf"margin $\gamma$ = {format_number(found.margin)}",
-        )
-        question, sides = describe_question(found.question)
-        return cls(
-            points,
-            signs[rows],
-            sides,
-            f"{question}: separable",
-            note_sample(len(rows), len(drawn)),
-            boundary,
-            MarkedRows(np.searchsorted(rows, found.support), "support row"),
-        )
-
-    @classmethod
-    def _from_inseparable(cls, found: Inseparable, X: Any, signs: np.ndarray, names: list[str]) -> PlaneDisplay:
-        among = np.flatnonzero(signs)
-        rows = sample_row_indices(among, found.rows)
-        drawn, sides, at = X[rows], signs[rows], np.searchsorted(rows, found.rows)
-        if found.question.fit_intercept:
-            toward = mean_row(drawn[sides > 0]) - mean_row(drawn[sides < 0])
-            points = project(drawn, toward, 0.0, names, "along the difference of the class means")
-            of_class = {sign: sides[at] == sign for sign in (1, -1)}
-            # the multipliers of either class add up to half of all: a weighted mean of each, and both are the same
-            common = 2.0 * found.shares[of_class[1]] @ points.coordinates[at[of_class[1]]]
-            witness = WitnessHulls({sign: at[of] for sign, of in of_class.items()}, common, "in both hulls")
-        else:
-            drawn = sp.diags_array(sides.astype(float)) @ drawn
-            mirrored = [f"$y$ · {name}" for name in names]
-            points = project(drawn, mean_row(drawn), 0.0, mirrored, "along the mean of $y$ · x")
-            witness = WitnessHulls({0: at}, np.zeros(2), "0, in the hull of $y$ · x")
-        question, names_of_sides = describe_question(found.question)
-        return cls(
-            points,
-            sides,
-            names_of_sides,
-            f"{question}: not separable",
-            note_sample(len(rows), len(among)),
-            ringed=MarkedRows(at, f"{len(at)} rows that prove it"),
-            witness=witness,
-        )
+        return cls._from_picture(compose_certificate(certificate, X, signs, names)).plot(ax, **kwargs)
 
     @classmethod
     def from_half_space(
@@ -286,7 +185,7 @@ class PlaneDisplay:
         ylim: tuple[float, float] | None = None,
         **kwargs: Any,
     ) -> PlaneDisplay:
-        r"""Draw the half-space <w, x> + intercept > 0 with its normal vector, as the exercises of a course ask for.
+        r"""Draw the half-space <w, x> + intercept > 0 with its normal vector, as textbook exercises show it.
 
         The boundary is dashed: it belongs to neither side.
 
@@ -339,6 +238,10 @@ class PlaneDisplay:
             limits=(xlim, ylim),
         ).plot(ax, **kwargs)
 
+    @classmethod
+    def _from_picture(cls, picture: Picture) -> PlaneDisplay:
+        return cls(**vars(picture))
+
     def plot(self, ax: Any = None, **kwargs: Any) -> PlaneDisplay:
         """Draw on given axes, or in a new figure.
 
@@ -372,7 +275,7 @@ class PlaneDisplay:
         return self
 
     def _legend(self, window: Window, *, beside: bool) -> Any:
-        """Draw the legend, beside the axes in a figure of our own; its title says what the picture leaves out."""
+        """Draw the legend, beside the axes in a figure of our own; its title says what the picture does not show."""
         notes = [self.note] if self.note else []
         if self.points.n_features == 2 and not self._has_one_scale(window):
             notes.append("axes of different scales")
@@ -383,7 +286,7 @@ class PlaneDisplay:
         return legend
 
     def _window(self) -> Window:
-        """The part of the plane with all rows, and with the boundary if it is not far from them."""
+        """Return the part of the plane with all rows, and with the boundary if it is not far from them."""
         corners = self.points.coordinates
         if self.boundary is not None and not len(corners):
             window = Window.around(self.boundary.landmarks(), 0.25)
@@ -400,15 +303,14 @@ class PlaneDisplay:
         return window.widen(_RATIO) if self._has_one_scale(window) else window
 
     def _has_one_scale(self, window: Window) -> bool:
-        """Whether both axes have the same scale, so that right angles look right."""
+        """Return whether both axes have the same scale, so that right angles look right."""
         return self.points.n_features == 2 and 1.0 / _LARGEST_RATIO < window.size[0] / window.size[1] < _LARGEST_RATIO
 
     def _frame(self, window: Window) -> None:
         """Set limits, scales and labels of the axes."""
         ax, (xlim, ylim) = self.ax_, self.limits
-        ax.dataLim.set_points(
-            np.array([window.low, window.high])
-        )  # otherwise it would contain the half-planes, which end far outside
+        # By default the data limits would include the shaded half-planes, which end far outside.
+        ax.dataLim.set_points(np.array([window.low, window.high]))
         ax.set_xlim(xlim or (window.low[0], window.high[0]), auto=xlim is None)
         ax.set_ylim(ylim or (window.low[1], window.high[1]), auto=ylim is None)
         ax.set(xlabel=self.points.axes[0], ylabel=self.points.axes[1], title=self.title)

@@ -29,7 +29,7 @@ class Window:
 
     @classmethod
     def around(cls, corners: np.ndarray, pad: float = 0.08) -> Window:
-        """A window around the corners with some padding, also where they have no extent."""
+        """Return a window around the corners with some padding, also where they have no extent."""
         low, high = corners.min(axis=0), corners.max(axis=0)
         size = high - low
         flat = size <= 1e-9 * np.abs(corners).max(axis=0)
@@ -37,7 +37,7 @@ class Window:
         return cls(low - pad * size, high + pad * size)
 
     def widen(self, ratio: float) -> Window:
-        """A window that contains this one, with a width of `ratio` times its height."""
+        """Return a window that contains this one, with a width of `ratio` times its height."""
         width = max(self.size[0], ratio * self.size[1])
         half = np.array([width, width / ratio]) / 2.0
         return Window(self.centre - half, self.centre + half)
@@ -77,30 +77,32 @@ class Boundary:
     is_strict: bool = False
 
     def foot(self, p: np.ndarray, level: float = 0.0, scale: Any = 1.0) -> np.ndarray:
-        """The point nearest to p, in units of `scale` for each axis, where <normal, .> + offset = level."""
+        """Return the point nearest to p, in units of `scale` for each axis, where <normal, .> + offset = level."""
         along = self.normal * np.square(scale)
         return p - (self.normal @ p + self.offset - level) / (self.normal @ along) * along
 
     def landmarks(self) -> np.ndarray:
-        """The points that an empty picture must show: the origin, the crossings of the axes, and the normal vector."""
+        """Return the points that an empty picture must show: the origin, the crossings of the axes, and the normal
+        vector."""
         tail, tip = self._arrow_to_scale()
         return np.vstack([np.zeros(2), self._crossings(), tail, tip])
 
     def _crossings(self) -> np.ndarray:
-        """Where the line crosses the axes, unless that is far away."""
+        """Return where the line crosses the axes, unless that is far away."""
         foot = self.foot(np.zeros(2))
-        found = [np.eye(2)[j] * -self.offset / self.normal[j] for j in (0, 1) if self.normal[j]]
-        return np.array([p for p in found if np.abs(p).max() <= 10.0 * np.abs(foot).max()]).reshape(-1, 2)
+        crossings = [np.eye(2)[j] * -self.offset / self.normal[j] for j in (0, 1) if self.normal[j]]
+        return np.array([p for p in crossings if np.abs(p).max() <= 10.0 * np.abs(foot).max()]).reshape(-1, 2)
 
     def _arrow_to_scale(self) -> tuple[np.ndarray, np.ndarray]:
-        """The normal vector in its true length, if that and the distance of the line from 0 fit in one picture."""
+        """Return the normal vector in its true length, if that and the distance of the line from 0 fit in one
+        picture."""
         tail = self._crossings().mean(axis=0)
         length, distance = np.linalg.norm(self.normal), np.linalg.norm(self.foot(np.zeros(2)))
         fits = not distance or 0.1 < length / distance < 10.0
         return tail, tail + self.normal * (1.0 if fits else distance / length)
 
     def _vector_label(self, arrow: np.ndarray) -> str:
-        """The name of the vector; if it states numbers and the arrow is not that long, with a note."""
+        """Return the name of the vector; if it states numbers and the arrow is not that long, with a note."""
         return self.vector + ("\nnot to scale" if "=" in self.vector and not np.allclose(arrow, self.normal) else "")
 
     def _arrow_in(self, window: Window, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

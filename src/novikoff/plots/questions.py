@@ -8,7 +8,7 @@ import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.plots.style import format_label
-from novikoff.theory.certificates import Question
+from novikoff.theory.questions import Question
 
 __all__ = ["describe_question", "mean_row", "name_sides", "note_sample", "read_half_space", "signs_of"]
 
@@ -36,12 +36,12 @@ def signs_of(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def name_sides(negative: Any, positive: Any) -> tuple[tuple[int, str], ...]:
-    """The signs of two classes, and what the legend calls them."""
+    """Return the signs of two classes, and what the legend calls them."""
     return (1, f"$y$ = {format_label(positive)}"), (-1, f"$y$ = {format_label(negative)}")
 
 
 def describe_question(question: Question) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """The question as text, and the names of its sides."""
+    """Return the question as text, and the names of its sides."""
     negative = "the rest" if question.one_against_rest else question.negative
     return f"{format_label(question.positive)} against {format_label(negative)}", name_sides(
         negative, question.positive
@@ -49,10 +49,10 @@ def describe_question(question: Question) -> tuple[str, tuple[tuple[int, str], .
 
 
 def note_sample(drawn: int, rows: int) -> str | None:
-    """A note for the legend if not all rows are drawn."""
+    """Return a note for the legend if not all rows are drawn."""
     return None if drawn == rows else f"{drawn:,} of {rows:,} rows drawn"
 
 
 def mean_row(X: Any) -> np.ndarray:
-    """The mean row."""
+    """Return the mean row."""
     return np.asarray(X.mean(axis=0), float).ravel()

@@ -33,7 +33,7 @@ MARKERS = {1: (BLUE, "o", 34.0), -1: (ORANGE, "s", 28.0), 0: (GREY, "D", 24.0)}
 
 
 def new_axes(columns: int, size: tuple[float, float]) -> Any:
-    """Axes side by side in a new figure."""
+    """Return axes side by side in a new figure."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -42,7 +42,7 @@ def new_axes(columns: int, size: tuple[float, float]) -> Any:
 
 
 def halo() -> list[Any]:
-    """An outline that keeps text legible on top of points."""
+    """Return an outline that keeps text legible on top of points."""
     from matplotlib.patheffects import withStroke
 
     return [withStroke(linewidth=3.0, foreground="white")]
@@ -58,7 +58,7 @@ def log_axes(ax: Any, which: str) -> None:
 
 
 def _tick(axis: Any, value: float, _: Any = None) -> str:
-    """The label of a tick: powers of ten, and 2 and 5 times these where there are few."""
+    """Return the label of a tick: powers of ten, and 2 and 5 times these where there are few."""
     low, high = axis.get_view_interval()
     exponent = math.floor(math.log10(value) + 1e-9)
     digit = round(value / 10.0**exponent)
@@ -86,6 +86,6 @@ def escape_dollars(value: Any) -> str:
 
 
 def format_label(value: Any) -> str:
-    """The name of a class, with a true minus sign."""
+    """Return the name of a class, with a true minus sign."""
     text = escape_dollars(value)
     return f"\u2212{text[1:]}" if text.startswith("-") else text

@@ -138,8 +138,8 @@ def choose(
 ) -> Selection:
     """Try all candidates, in threads, and take the best.
 
-    A candidate that novikoff or scikit-learn refuses is left out of the choice, with its reason; if all are, the first
-    reason is the error.
+    A candidate that novikoff or scikit-learn rejects cannot be chosen; its trial has the reason. If all are rejected, a
+    DataError with the first reason is raised.
 
     Parameters
     ----------
@@ -183,31 +183,33 @@ def _try(attempt: Callable[[Parameters], Trial], parameters: Parameters) -> Tria
 
 
 def ranking(trials: Sequence[Trial]) -> list[int]:
-    """The indices of the trials from best to worst: by error, then size, then index; those that failed come last."""
+    """Return the indices of the trials from best to worst: by error, then size, then index; those that failed come
+    last."""
     return sorted(range(len(trials)), key=lambda k: (bool(trials[k].trouble), trials[k].error, trials[k].size, k))
 
 
 def size_of(model: Any) -> int:
-    """The bytes of all arrays that a model refers to."""
+    """Return the bytes of all arrays that a model refers to."""
     buffers: list[pickle.PickleBuffer] = []
     _ArraysOnly(io.BytesIO(), protocol=5, buffer_callback=buffers.append).dump(model)
     return sum(buffer.raw().nbytes for buffer in buffers)
 
 
 class _ArraysOnly(pickle.Pickler):
-    """Leaves out functions of the user, some of which cannot be pickled."""
+    """A pickler that skips functions of the user, some of which cannot be pickled."""
 
-    def persistent_id(self, found: Any) -> str | None:
-        return "function" if isinstance(found, FunctionType) else None
+    def persistent_id(self, obj: Any) -> str | None:
+        return "function" if isinstance(obj, FunctionType) else None
 
 
 def spread_of(shares: Sequence[float], n_rows: int) -> float:
-    """The standard error of the mean of several shares of errors; of a single share, that of a binomial proportion."""
+    """Return the standard error of the mean of several shares of errors; of a single share, that of a binomial
+    proportion."""
     if len(shares) > 1:
         return float(np.std(shares, ddof=1) / math.sqrt(len(shares)))
     return math.sqrt(shares[0] * (1.0 - shares[0]) / n_rows)
 
 
 def format_parameters(parameters: Parameters) -> str:
-    """The parameters as name=value, ..."""
+    """Return the parameters as name=value, ..."""
     return ", ".join(f"{name}={value}" for name, value in parameters.items()) or "as given"

@@ -51,8 +51,8 @@ class Evaluation:
     @property
     def labels(self) -> list[Any]:
         """All labels of the rows and of the predictions, sorted, numbers before strings."""
-        found = {label for pair in self.counts for label in pair}
-        return sorted(found, key=lambda label: (isinstance(label, str), label))
+        labels = {label for pair in self.counts for label in pair}
+        return sorted(labels, key=lambda label: (isinstance(label, str), label))
 
     @property
     def unknown(self) -> list[Any]:
@@ -149,16 +149,16 @@ def models_by_hypothesis(model: Model) -> dict[str, Model]:
     def with_hypothesis(hypothesis: str, state: State = state) -> Model:
         return Model(replace(model.learner, hypothesis=hypotheses.resolve(hypothesis)), labels, state)
 
-    found = {"last": with_hypothesis("last")}
+    models = {"last": with_hypothesis("last")}
     if state.sums:
-        found["averaged"] = with_hypothesis("averaged")
+        models["averaged"] = with_hypothesis("averaged")
     if state.pocket:
-        found["pocket"] = with_hypothesis("pocket")
+        models["pocket"] = with_hypothesis("pocket")
     if state.history is not None:
         averaged = replace(state, raw=average_of_history(state, model.learner.constant))
-        found["averaged"] = with_hypothesis("last", averaged)
-        found["voted"] = with_hypothesis("voted")
-    return found
+        models["averaged"] = with_hypothesis("last", averaged)
+        models["voted"] = with_hypothesis("voted")
+    return models
 
 
 def average_of_history(state: State, constant: float) -> Weights:

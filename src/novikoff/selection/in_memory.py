@@ -102,12 +102,13 @@ def split_blocks(blocks: Sequence[Block], folds: int, share: float, seed: int) -
 
 
 def _labels_of(blocks: Sequence[Block]) -> np.ndarray:
-    """The labels of all rows, as strings."""
+    """Return the labels of all rows, as strings."""
     return np.concatenate([np.asarray(block.labels).astype(str) for block in blocks])
 
 
 def _select_rows(blocks: Sequence[Block], rows: np.ndarray) -> list[Block]:
-    """Blocks with only the rows of these ascending indices, pluralize over all blocks; empty blocks are left out."""
+    """Return the blocks with only the rows of these ascending indices, which count over all blocks, without empty
+    blocks."""
     ends = np.cumsum([0, *map(len, blocks)])
     cuts = np.searchsorted(rows, ends)
     spans = zip(blocks, ends[:-1], cuts[:-1], cuts[1:], strict=True)

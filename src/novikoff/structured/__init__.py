@@ -11,7 +11,7 @@ How a tagger works, in the order of the data:
     sentences.py       sentences -> tokens                   attributes.py  what templates can use of a word
     word_table.py      words -> ids and attribute hashes     constraints.py which chains a span scheme allows
     features.py        tokens -> features                    hash_table.py  hashes -> indices
-    chain.py           the weights, and learning them        snapshot.py    all that a tagger knows at one moment
+    chain.py           the weights, and learning them        snapshot.py    what a tagger has learned at one moment
     inference.py       tokens -> chains of tags              evaluation.py, spans.py  how good they are
 """
 

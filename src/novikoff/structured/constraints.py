@@ -90,7 +90,8 @@ def build_constraints(scheme: str | None, tags: Sequence[Any]) -> TagConstraints
 
 
 def _fits(letters: str | None, tag: tuple[str, str], neighbour: tuple[str, str]) -> bool:
-    """Whether a neighbour has one of the letters that a tag requires, if it requires any, and the type of the tag."""
+    """Return whether a neighbour has one of the letters that a tag requires, if it requires any, and the type of the
+    tag."""
     return letters is None or (neighbour[0] in letters and neighbour[0] != "" and neighbour[1] == tag[1])
 
 

@@ -78,8 +78,8 @@ class TaggingEvaluation:
         if self.spans is None:
             return []
         kinds = sorted({*self.spans.support, *self.spans.predicted})
-        found = [(kind, self.spans.support[kind], *self.spans.scores(kind)) for kind in kinds]
-        return [dict(zip(("type", "support", "precision", "recall", "f1"), each, strict=True)) for each in found]
+        table = [(kind, self.spans.support[kind], *self.spans.scores(kind)) for kind in kinds]
+        return [dict(zip(("type", "support", "precision", "recall", "f1"), each, strict=True)) for each in table]
 
     def facts(self) -> dict[str, Any]:
         """Return all figures, for JSON."""

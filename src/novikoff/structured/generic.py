@@ -241,5 +241,5 @@ def _require_pairs(X: Sequence[Any], Y: Sequence[Any]) -> None:
 
 
 def _are_equal(one: Any, other: Any) -> bool:
-    found = one == other
-    return bool(np.array_equal(one, other)) if isinstance(found, np.ndarray) else bool(found)
+    comparison = one == other
+    return bool(np.array_equal(one, other)) if isinstance(comparison, np.ndarray) else bool(comparison)

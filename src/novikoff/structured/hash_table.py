@@ -66,12 +66,12 @@ class HashTable:
 
     def keys(self) -> np.ndarray:
         """Return all keys by index."""
-        found = np.empty(self.count, np.uint64)
-        loops.list_keys(self.slots, found)
-        return found
+        keys = np.empty(self.count, np.uint64)
+        loops.list_keys(self.slots, keys)
+        return keys
 
     def find(self, keys: np.ndarray) -> np.ndarray:
         """Return the index of each key, or -1."""
-        found = np.empty(len(keys), np.int32)
-        loops.find_keys(keys, self.slots, found)
-        return found
+        indices = np.empty(len(keys), np.int32)
+        loops.find_keys(keys, self.slots, indices)
+        return indices

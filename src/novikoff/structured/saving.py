@@ -60,7 +60,7 @@ def save(tagger: SequenceTagger, path: str | os.PathLike[str]) -> None:
     }
     with_names = tagger.hash_bits is None
     tagger._read_weights(lambda snapshot: _write_snapshot(root, snapshot, tagger.files, with_names=with_names))
-    model_files.write(path, KIND, root, lambda found: load_tagger(path, KIND, found, tagger.attributes))
+    model_files.write(path, KIND, root, lambda read_back: load_tagger(path, KIND, read_back, tagger.attributes))
 
 
 def _write_snapshot(root: Section, snapshot: TaggerSnapshot, files: FileColumns | None, *, with_names: bool) -> None:
@@ -216,13 +216,13 @@ def _are_distinct(keys: np.ndarray) -> bool:
 
 
 def _read_origins(section: Section, snapshot: TaggerSnapshot, shape: tuple[int, ...]) -> np.ndarray:
-    found = section.tensor("origins", _SIGNED, shape).astype(np.int32)
-    which = found[:, 0]
+    origins = section.tensor("origins", _SIGNED, shape).astype(np.int32)
+    which = origins[:, 0]
     templates = snapshot.extractor.templates
-    is_valid = not found.size or (which.min() >= 0 and which.max() < len(templates) and found.max() < 2**31 - 1)
-    section.require(is_valid and (found[:, 1:-1] < max(1, snapshot.n_kept)).all(), "origins point outside the words")
-    section.require((found[:, -1] < len(snapshot.tags)).all(), "origins point outside the tags")
-    return found
+    is_valid = not origins.size or (which.min() >= 0 and which.max() < len(templates) and origins.max() < 2**31 - 1)
+    section.require(is_valid and (origins[:, 1:-1] < max(1, snapshot.n_kept)).all(), "origins point outside the words")
+    section.require((origins[:, -1] < len(snapshot.tags)).all(), "origins point outside the tags")
+    return origins
 
 
 def _read_rows(section: Section, n: int, n_tags: int, width: int) -> tuple[np.ndarray, np.ndarray]:

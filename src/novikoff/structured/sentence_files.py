@@ -117,18 +117,18 @@ class SentenceFile:
         pipe. So a program that writes one sentence into a pipe and waits for it is answered without delay."""
         sentence = FileSentence(1)
         for lines in _read_lines(self._source):
-            found: list[FileSentence] = []
+            block: list[FileSentence] = []
             for number, line in lines:
                 if self.format == "text":
-                    found.append(FileSentence(number, [(intern(word),) for word in self._split_text(line)]))
+                    block.append(FileSentence(number, [(intern(word),) for word in self._split_text(line)]))
                 elif line.strip(_BLANKS):
                     sentence.line = sentence.line if sentence.lines else number
                     self._add(sentence, number, line)
                 else:
-                    found += self._finish(sentence)
+                    block += self._finish(sentence)
                     sentence = FileSentence(number + 1)
-            if found:
-                yield found
+            if block:
+                yield block
         if last := self._finish(sentence):
             yield last
 

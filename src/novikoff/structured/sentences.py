@@ -70,16 +70,16 @@ def check_sentences(sentences: Iterable[Sentence]) -> list[Sentence]:
     """Return the sentences as a list; raise a DataError if one is a string, or not a sequence."""
     if isinstance(sentences, str):
         raise DataError("sentences is one string. Pass a list of sentences, each a list of words.")
-    found = sentences if isinstance(sentences, list) else list(sentences)
-    if set(map(type, found)) <= {list, tuple}:  # the common case
-        return found
-    for number, sentence in enumerate(found):
+    checked = sentences if isinstance(sentences, list) else list(sentences)
+    if set(map(type, checked)) <= {list, tuple}:  # the common case
+        return checked
+    for number, sentence in enumerate(checked):
         if isinstance(sentence, str) or not hasattr(sentence, "__len__"):
             raise DataError(
                 f"Sentence {number} is {_short_repr(sentence)}, not a list of words. Split it first: "
                 "text.split() will do for a start."
             )
-    return found
+    return checked
 
 
 def count_columns(sentences: list[Sentence]) -> int | None:

@@ -1,4 +1,4 @@
-"""TaggerSnapshot: all that a tagger knows at one moment."""
+"""TaggerSnapshot: everything that a tagger has learned at one moment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["TaggerSnapshot"]
 
 @dataclass(frozen=True, eq=False)
 class TaggerSnapshot:
-    """What a tagger knows at one moment.
+    """Everything that a tagger has learned at one moment.
 
     Learning makes a new snapshot that replaces this one. Only the rows of weights are changed in place, because there
     may be many (see `ChainState`).

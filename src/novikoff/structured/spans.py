@@ -36,17 +36,17 @@ def find_spans(tags: Sequence[str]) -> list[tuple[str, int, int]]:
     >>> find_spans(["B-NP", "I-NP", "B-NP", "O", "U-PER"])
     [('NP', 0, 2), ('NP', 2, 3), ('PER', 4, 5)]
     """
-    found, begin = [], 0
+    spans, begin = [], 0
     before, kind_before = "O", ""
     for i, tag in enumerate([*tags, "O"]):
         letter, kind = tag[:1], tag[2:]
         is_new = kind != kind_before or before in "ELSU" or letter in "BSU"
         if before != "O" and (letter == "O" or is_new):
-            found.append((kind_before, begin, i))
+            spans.append((kind_before, begin, i))
         if letter != "O" and (before == "O" or is_new):
             begin = i
         before, kind_before = letter, kind
-    return found
+    return spans
 
 
 @dataclass

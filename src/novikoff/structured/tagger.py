@@ -308,10 +308,10 @@ class SequenceTagger(FittedTaggerMixin):
         fresh = {"_decoder": None, "_backup": None, "_learning_lock": Lock(), "_weights_lock": Lock()}
         if self._snapshot is None:
             return {**self.__dict__, "_snapshot": None, **fresh}
-        found = self._read_weights(lambda snapshot: {**self.__dict__, "_snapshot": snapshot.copy_weights(), **fresh})
+        state = self._read_weights(lambda snapshot: {**self.__dict__, "_snapshot": snapshot.copy_weights(), **fresh})
         # Without the lock on the weights: a thread that has the lock on the words may wait for that on the weights.
-        found["_snapshot"] = found["_snapshot"].copy_words()
-        return found
+        state["_snapshot"] = state["_snapshot"].copy_words()
+        return state
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which `nk.load` reads. Attributes of your own are code, which a model file cannot hold:

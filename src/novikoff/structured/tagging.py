@@ -48,11 +48,11 @@ class FittedTaggerMixin:
     def predict(self, sentences: Iterable[Sentence]) -> list[list[Any]]:
         """Return the tags of every sentence: argmax_y <w, phi(x, y)>."""
         sentences, decoder = check_sentences(sentences), self._make_decoder()
-        tags, found = np.fromiter(decoder.snapshot.tags, object), []
+        tags, predicted = np.fromiter(decoder.snapshot.tags, object), []
         for tokens in self._encode_chunks(sentences, decoder.snapshot):
             flat = tags[decoder.decode(tokens)].tolist()
-            found += [flat[begin:end] for begin, end in pairwise(tokens.starts.tolist())]
-        return found
+            predicted += [flat[begin:end] for begin, end in pairwise(tokens.starts.tolist())]
+        return predicted
 
     def k_best(self, sentences: Iterable[Sentence], k: int) -> list[list[ScoredChain]]:
         """Return the k best chains of tags of every sentence, best first, with their scores.
@@ -166,12 +166,12 @@ class FittedTaggerMixin:
             yield encode_sentences(sentences[at : at + _CHUNK], words, len(snapshot.columns))
 
     def _find_k_best(self, decoder: Decoder, sentences: list[Sentence], k: int) -> list[list[ScoredChain]]:
-        found: list[list[ScoredChain]] = []
+        best: list[list[ScoredChain]] = []
         for tokens in self._encode_chunks(sentences, decoder.snapshot):
             codes, scores = decoder.decode_k_best(tokens, k)
             for (begin, end), own in zip(pairwise(tokens.starts.tolist()), scores.tolist(), strict=True):
-                found.append(_to_chains(decoder, codes[begin:end].T, own))
-        return found
+                best.append(_to_chains(decoder, codes[begin:end].T, own))
+        return best
 
     # -- what was learned
 
@@ -207,15 +207,15 @@ class FittedTaggerMixin:
 
     def heaviest(self, top: int = 10) -> dict[Any, list[tuple[str, float]]]:
         """Return for each tag the features with the largest weights, positive or negative, as (name, weight)."""
-        decoder, found = self._make_decoder(), {}
+        decoder, weights = self._make_decoder(), {}
         for tag, column in zip(decoder.snapshot.tags, decoder.weights.T, strict=False):
             largest = np.argsort(-np.abs(column), kind="stable")[:top].tolist()
-            found[tag] = [
+            weights[tag] = [
                 (self._feature_name(decoder.snapshot, row), float(column[row] / decoder.scale))
                 for row in largest
                 if column[row]
             ]
-        return found
+        return weights
 
     def _feature_name(self, snapshot: TaggerSnapshot, row: int) -> str:
         if self.hash_bits is not None:

@@ -173,7 +173,7 @@ class _TemplateParser:
                 return None
         text = "".join(line.split())
         if text in self.seen:
-            raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Leave one out.")
+            raise DataError(f"{where}: {line!r} is there twice, first in {self.seen[text]}. Remove one.")
         self.seen[text] = where
         cells = split_cells(line)
         others = cells if "tag" in self.columns else [cell for cell in cells if not _TAG_BEFORE.match(cell)]
@@ -183,13 +183,13 @@ class _TemplateParser:
         return Template("+".join(map("".join, map(str.split, others))), text, atoms, len(others) < len(cells))
 
     def _parse_cell(self, where: str, line: str, cell: str) -> Atom:
-        found = _CELL.match(cell)
-        if found is None:
+        match = _CELL.match(cell)
+        if match is None:
             raise DataError(
                 f"{where}: {cell.strip()!r} in {line!r} is not of the form name[offset], such as word[-1]. "
                 "Several of them are joined by +."
             )
-        name, column, offset = found[1], found[2], _parse_offset(where, line, found[3])
+        name, column, offset = match[1], match[2], _parse_offset(where, line, match[3])
         if column is None and name in self.columns:
             return Atom(None, self.columns.index(name), offset)
         for wanted, known in ((name, self._is_attribute(name)), (column, column is None or column in self.columns)):
@@ -229,7 +229,7 @@ class _CrfppParser:
     def parse_line(self, where: str, line: str) -> Template | None:
         if line[0] not in "UB":
             raise DataError(f"{where}: {line!r} begins neither with U nor with B, as templates of CRF++ do.")
-        atoms = tuple(self._parse_cell(where, line, found) for found in _MACRO.finditer(line))
+        atoms = tuple(self._parse_cell(where, line, match) for match in _MACRO.finditer(line))
         if "%" in _MACRO.sub("", line):
             raise DataError(f"{where}: {line!r} has a % that is not of the form %x[row,column].")
         if line[0] == "B" and not atoms:
@@ -237,14 +237,14 @@ class _CrfppParser:
             return None
         return Template(line, _MACRO.sub("%x", line), atoms, line[0] == "B")
 
-    def _parse_cell(self, where: str, line: str, found: re.Match[str]) -> Atom:
-        column = int(found[2])
+    def _parse_cell(self, where: str, line: str, match: re.Match[str]) -> Atom:
+        column = int(match[2])
         if column >= len(self.columns):
             raise DataError(
                 f"{where}: {line!r} uses column {column}; there are {len(self.columns)}, counted from "
                 f"0: {', '.join(self.columns)}."
             )
-        return Atom(None, column, _parse_offset(where, line, found[1]))
+        return Atom(None, column, _parse_offset(where, line, match[1]))
 
 
 def _parse_offset(where: str, line: str, digits: str) -> int:

@@ -61,15 +61,17 @@ class AveragedVector(ABC):
 
 def make_vector(problem: Any, x: Any, y: Any) -> AveragedVector:
     """Return zero weights of the form that the features of a problem have."""
-    found = problem.features(x, y)
-    if isinstance(found, Mapping):
+    features = problem.features(x, y)
+    if isinstance(features, Mapping):
         return _NamedVector()
-    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iuf":
-        raise DataError(f"features(x, y) must be a dict of numbers or an array of them; found {type(found).__name__}.")
+    if not isinstance(features, np.ndarray) or features.dtype.kind not in "iuf":
+        raise DataError(
+            f"features(x, y) must be a dict of numbers or an array of them; found {type(features).__name__}."
+        )
     size = getattr(problem, "size", None)
     if size is None:
-        return _DenseVector(found.shape)
-    if found.dtype.kind == "f":
+        return _DenseVector(features.shape)
+    if features.dtype.kind == "f":
         raise DataError("The problem has a size, so features(x, y) must be an array of integers: indices.")
     return _IndexedVector(int(size))
 

@@ -91,15 +91,15 @@ class WordTable:
         with self.lock:
             if self._table.count != len(self.texts):  # an interrupt came between the two changes below
                 self._table = _index_words(self.texts)
-            found = self._table.find(hashes)
-            missing = np.flatnonzero(found < 0)
+            indices = self._table.find(hashes)
+            missing = np.flatnonzero(indices < 0)
             if missing.size:
                 fresh = missing[np.sort(np.unique(hashes[missing], return_index=True)[1])]  # distinct, in order
                 new = (text[begin:end].tobytes() for begin, end in spans[fresh].tolist())
                 self.texts += [word.decode("utf-8", "surrogatepass") for word in new]
                 self._table.append(hashes[fresh])
-                found[missing] = self._table.find(hashes[missing])
-        return found
+                indices[missing] = self._table.find(hashes[missing])
+        return indices
 
     def attribute_hashes(self) -> np.ndarray:
         """Return the hash of each attribute (a column) of each word (a row); 0 where a word does not have it."""
@@ -170,17 +170,17 @@ def hash_texts(texts: Sequence[str]) -> np.ndarray:
 
 
 def _hash_attribute(name: str, function: Attribute, words: list[str]) -> np.ndarray:
-    found = list(map(function, words))
+    values = list(map(function, words))
     texts = [
-        value if type(value) is str else _as_text(name, word, value) for word, value in zip(words, found, strict=True)
+        value if type(value) is str else _as_text(name, word, value) for word, value in zip(words, values, strict=True)
     ]
     hashes = hash_texts(texts)
-    hashes[[not value for value in found]] = 0
+    hashes[[not value for value in values]] = 0
     return hashes
 
 
 def _as_text(name: str, word: str, value: Any) -> str:
-    """Return what an attribute has returned as text."""
+    """Convert what an attribute has returned to text."""
     if value is None or isinstance(value, (bool, np.bool_, str)):
         return str(value or "")
     raise DataError(f"The attribute {name!r} of {word!r} is {value!r}; an attribute is text, or True, or None.")

@@ -48,16 +48,16 @@ def require_writable(path: Path) -> None:
 
     For commands that compute for hours before they write.
     """
-    target, found = _resolve(path)
-    if found is not None and not stat.S_ISREG(found.st_mode):
+    target, status = _resolve(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if _is_on_read_only_mount(target.parent):
         raise _unwritable_folder(path, target, errno.EROFS)
     # Root may write to any file, so check the mode too.
-    if found is not None and not (found.st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(errno.EACCES, _describe_read_only_file(found), str(path))
+    if status is not None and not (status.st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, _describe_read_only_file(status), str(path))
     if not os.access(target.parent, os.W_OK):
         raise _unwritable_folder(path, target, errno.EACCES)
 
@@ -107,23 +107,23 @@ def _open_replacement(path: Path, expected: bytes | None) -> Iterator[BinaryIO]:
 def _resolve(path: Path) -> tuple[Path, os.stat_result | None]:
     """Follow symbolic links; return the path of the file and its status, None if there is no file yet."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:  # or a link to a file that is not there
-        found = None
-    if found is not None and stat.S_ISDIR(found.st_mode):
+        status = None
+    if status is not None and stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    return Path(os.path.realpath(path)), found
+    return Path(os.path.realpath(path)), status
 
 
 def _is_on_read_only_mount(folder: Path) -> bool:
-    """Whether the file system is mounted read-only; false where the system does not tell."""
+    """Return whether the file system is mounted read-only; False where the system does not report it."""
     return hasattr(os, "statvfs") and bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
-def _describe_read_only_file(found: os.stat_result) -> str:
+def _describe_read_only_file(status: os.stat_result) -> str:
     """Say what to do about a file that may not be written to: only its owner may change its mode."""
-    is_own = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    if is_own and not found.st_mode & stat.S_IWUSR:
+    is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    if is_own and not status.st_mode & stat.S_IWUSR:
         return "the file is read-only. Make it writable (chmod u+w), or name another file"
     return "the file is read-only for this user. Name another file"
 
@@ -131,14 +131,14 @@ def _describe_read_only_file(found: os.stat_result) -> str:
 def _open_directly(path: Path) -> BinaryIO | None:
     """Open what cannot be replaced: a device, a pipe, a standard stream; return None for files and folders."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
     for stream in _STANDARD_STREAMS:
         with suppress(OSError):  # it may be closed
-            if os.path.samestat(found, os.fstat(stream)):
+            if os.path.samestat(status, os.fstat(stream)):
                 return _BufferedFile(_PathNamingFile(os.dup(stream), "wb", path))
-    if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+    if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
         return None
     return _BufferedFile(_PathNamingFile(os.open(path, os.O_WRONLY), "wb", path))
 

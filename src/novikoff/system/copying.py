@@ -22,5 +22,5 @@ def deep_copy(learner: T) -> T:
     >>> model.ledger.examples
     1
     """
-    found: Any = copy.deepcopy(learner)
-    return found
+    copied: Any = copy.deepcopy(learner)
+    return copied

@@ -61,43 +61,31 @@ def refuse_reentry(lock: Lock, owner: object) -> None:
 
 def exclusive_write(method: Method) -> Method:
     """Decorate a method that changes the object: it waits for other threads, and is refused within another call."""
-
-    @wraps(method)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        lock = self._lock
-        if lock._is_owned():
-            raise reentry_error(self)
-        try:
-            lock.acquire()
-            self._recover()
-            found = method(self, *args, **kwargs)
-            self._before_release()
-            return found
-        finally:
-            try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
-                lock.release()
-            except RuntimeError:  # interrupted while it waited for the lock
-                pass
-
-    return call  # type: ignore[return-value]
+    return _call_with_lock(method, is_read=False)
 
 
 def exclusive_read(method: Method) -> Method:
     """Decorate a method that reads the object: it waits for other threads, but also works within another call."""
+    return _call_with_lock(method, is_read=True)
 
+
+def _call_with_lock(method: Method, *, is_read: bool) -> Method:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         lock = self._lock
         if lock._is_owned():
+            if not is_read:
+                raise reentry_error(self)
             self._apply_pending()
             return method(self, *args, **kwargs)
         try:
             lock.acquire()
             self._recover()
-            self._compact()
-            found = method(self, *args, **kwargs)
+            if is_read:
+                self._compact()
+            result = method(self, *args, **kwargs)
             self._before_release()
-            return found
+            return result
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
                 lock.release()

@@ -40,5 +40,5 @@ class WeakRegistry(Generic[T]):
         self._references[id(value)] = weakref.ref(value)
 
     def live_objects(self) -> list[T]:
-        """The objects that are alive."""
+        """Return the objects that are alive."""
         return [value for ref in list(self._references.values()) if (value := ref()) is not None]

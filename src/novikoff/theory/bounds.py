@@ -33,213 +33,22 @@ other two**. The other two have a simpler form, and Novikoff's holds for any num
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from novikoff.errors import CertificateError, DataError
-from novikoff.formatting.summary import SummaryMixin
 from novikoff.inputs.labels import encode_labels
-from novikoff.theory.certificates import Certificate, Question, Separable, Verdicts, read_for_checking
-from novikoff.theory.checkers.fields import require_array, require_integers, require_numbers, require_type
-from novikoff.theory.checkers.mistake_bounds import check_lower, check_value
-from novikoff.theory.checkers.rows import assign_signs
-from novikoff.theory.checkers.separator import check_length, check_separator
-from novikoff.theory.checkers.support import check_radius
+from novikoff.theory.certificates import Certificate, Separable, Verdicts
+from novikoff.theory.checkers.separator import check_separator
 from novikoff.theory.hinge_bounds import UP, BestBound, FreundSchapireBound, HingeBound, NewtonDescent, ScaledPoints
-from novikoff.theory.separability import certify, names_of, read_data
+from novikoff.theory.mistake_bounds import MistakeBound
+from novikoff.theory.questions import Question, names_of
+from novikoff.theory.separability import certify, read_data
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["MistakeBound", "mistake_bound"]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MistakeBound(SummaryMixin):
-    """The most mistakes that a perceptron can make on some data, and the theorem that says so.
-
-    Attributes
-    ----------
-    theorem : {"novikoff", "freund-schapire", "hinge"}
-    value : float
-        The bound, rounded up.
-    mistakes : int
-        The bound rounded down to an integer.
-    passes : 1 or "any"
-        The number of passes for which it holds; in one pass each row occurs once. The order does not matter.
-    lower : float
-        No choice of v makes this theorem prove less than this (rounded down): value - lower is what a longer search
-        could still gain.
-    radius : float
-        R, the longest row, the constant coordinate included (rounded up).
-    u, intercept : ndarray, float
-        The direction that gives this bound, of length 1 together with its intercept, up to rounding; zeros if no
-        direction gives less than one mistake for each row. For "novikoff" exact Fractions where the margin is too
-        small for doubles; their length is from the certificate's margin_lower to its margin_upper.
-    margin : float or None
-        gamma, the margin that u should attain; None if u is zero. v = u / gamma.
-    loss : float
-        |h|_2 of the rows that fall short of it for "freund-schapire", |h|_1 for "hinge", else 0; rounded up.
-    weights : ndarray of shape (n_rows,)
-        The weights alpha >= 0 of the rows that prove `lower`; Fractions where u is made of them.
-    n_rows : int
-    question : Question
-        Which label is on the positive side, and whether rows have a constant coordinate.
-    certificate : Separable or Inseparable
-        Whether the rows can be separated; with the sides as here, or the other way round.
-    candidates : mapping
-        The best of each theorem, by name; "novikoff" only where the data are separable, by a margin that has a finite
-        bound in doubles. Candidates have none themselves.
-    """
-
-    theorem: str
-    value: float
-    lower: float
-    passes: int | Literal["any"]
-    radius: float
-    u: np.ndarray
-    intercept: float
-    margin: float | None
-    loss: float
-    weights: np.ndarray
-    n_rows: int
-    question: Question
-    certificate: Certificate
-    candidates: Mapping[str, MistakeBound] = field(default_factory=dict)
-
-    @property
-    def mistakes(self) -> int:
-        return math.floor(self.value)
-
-    @property
-    def gap(self) -> float:
-        """How far the bound may be from the best that its theorem can prove: value - lower."""
-        return max(0.0, self.value - self.lower)
-
-    @property
-    def deviation(self) -> float | None:
-        """The loss in units of distance, margin * loss: Freund and Schapire's D, with the bound (R + D)^2 / gamma^2."""
-        return None if self.margin is None else self.margin * self.loss
-
-    def verify(self, X: Any, y: Any) -> None:
-        """Check every field against the data in exact arithmetic; CertificateError if what it says is false.
-
-        The checker uses no code of the search, with two exceptions: the arrays of sparse matrices are read by the code
-        that reads them for learning, and integers that no double is equal to are refused by the same function.
-        """
-        self._check_types()
-        X, y = read_for_checking(X), np.asarray(y)
-        signs = self.question.checked_signs(y)
-        if X.shape != (self.n_rows, len(self.u)) or len(signs) != self.n_rows:
-            found = f"X has shape {X.shape}, y {len(signs)} labels"
-            raise CertificateError(f"The bound is about {self.n_rows} rows with {len(self.u)} features; {found}.")
-        self._check_certificate(X, y, signs)
-        if self.candidates:
-            self._check_candidates()
-        for bound in self.candidates.values() or [self]:
-            bound._check(X, signs)
-
-    def _check_types(self) -> None:
-        require_type("theorem", self.theorem, str)
-        require_type("question", self.question, Question)
-        require_type("certificate", self.certificate, Certificate)
-        require_type("candidates", self.candidates, Mapping)
-        require_type("passes", self.passes, int, np.integer, str)
-        if self.passes != "any":
-            require_integers(passes=self.passes)
-        require_integers(n_rows=self.n_rows)
-        require_array(u=self.u, weights=self.weights)
-        require_numbers(
-            value=self.value, lower=self.lower, radius=self.radius, intercept=self.intercept, loss=self.loss
-        )
-        if self.margin is not None:
-            require_numbers(margin=self.margin)
-        for bound in self.candidates.values():
-            require_type("candidates", bound, MistakeBound)
-            if bound.candidates:
-                raise CertificateError("A candidate of a bound has no candidates itself.")
-            bound._check_types()
-
-    def _check_certificate(self, X: Any, y: np.ndarray, signs: np.ndarray) -> None:
-        about = self.certificate.question
-        self.certificate.verify(X, y)
-        agreement = int((assign_signs(y, about.positive, about.negative, about.one_against_rest) * signs).sum())
-        same_terms = about.fit_intercept == self.question.fit_intercept and about.kernel is self.question.kernel is None
-        if abs(agreement) != self.n_rows or not same_terms:
-            raise CertificateError("The certificate of the bound answers another question.")
-
-    def _check_candidates(self) -> None:
-        """Candidates are about the same data, one for each theorem that applies, and this bound is the best of them."""
-        for name, bound in self.candidates.items():
-            if bound.theorem != name or bound.candidates or bound.n_rows != self.n_rows:
-                raise CertificateError(f"The candidate {name!r} is about something else.")
-            if bound.question != self.question or bound.certificate is not self.certificate:
-                raise CertificateError(f"The candidate {name!r} answers another question.")
-        certificate = self.certificate
-        is_finite = isinstance(certificate, Separable) and 2.0 * certificate.mistake_bound < math.inf
-        expected = ({"novikoff"} if is_finite else set()) | {"freund-schapire", "hinge"}
-        if not expected <= set(self.candidates) <= set(_FORMULAS):
-            raise CertificateError(f"The candidates are {sorted(self.candidates)}, and should be {sorted(expected)}.")
-        ordered = [self.candidates[name] for name in _FORMULAS if name in self.candidates]
-        best = min(ordered, key=lambda bound: bound.mistakes)  # the first of equals
-        if not _are_same(self, best):
-            raise CertificateError("The bound is not the best of its candidates.")
-
-    def _check(self, X: Any, signs: np.ndarray) -> None:
-        """Check the numbers of one theorem."""
-        constant = self.question.constant
-        if self.theorem not in _FORMULAS or self.passes != ("any" if self.theorem == "novikoff" else 1):
-            raise CertificateError(f"The theorem {self.theorem!r} says nothing about {self.passes!r} passes.")
-        if not constant and self.intercept:
-            raise CertificateError("A bound has no intercept where rows have no constant coordinate.")
-        if not self.lower <= self.value:
-            raise CertificateError(f"No bound of {self.value!r} can be proved if the best is {self.lower!r}.")
-        self._check_direction()
-        check_radius(X, signs, self.radius, constant)
-        check_value(
-            X, signs, self.theorem, self.value, self.radius, self.u, self.intercept, self.margin, self.loss, constant
-        )
-        check_lower(X, signs, self.theorem, self.lower, self.radius, self.weights, constant)
-
-    def _check_direction(self) -> None:
-        """u has length 1, or is zero; Fractions are for Novikoff's bound only, and as long as those of a separator."""
-        direction = np.append(self.u, self.intercept)
-        if direction.dtype.kind == "f":
-            if direction.any():
-                check_length(self.u, self.intercept, 1.0, 1.0)
-        elif self.theorem == "novikoff" and isinstance(self.certificate, Separable):
-            check_length(self.u, self.intercept, self.certificate.margin_lower, self.certificate.margin_upper)
-        else:
-            raise CertificateError(f"The direction of the bound ({self.theorem}) is made of floats, and this is not.")
-
-    def _lines(self) -> list[tuple[str, str]]:
-        lines = [("radius R", f"{self.radius:.6g}")]
-        if self.margin is None:
-            lines.append(("direction", "none: one mistake for each row is the best it can prove"))
-        else:
-            lines.append(("margin", f"{self.margin:.6g}"))
-        if self.loss:
-            lines.append((_LOSSES[self.theorem], f"{self.loss:.6g}"))
-        known = {name: candidate._summary() for name, candidate in self.candidates.items()}
-        lacking = "no finite bound" if self.certificate else "not separable"
-        return lines + [(name, known.get(name, lacking)) for name in _FORMULAS if known]
-
-    def _summary(self) -> str:
-        passes = "any passes" if self.passes == "any" else "one pass"
-        return f"{self.mistakes:>9,}   {passes:<10}   {_FORMULAS[self.theorem]}"
-
-    def _title(self) -> str:
-        passes = "any number of passes" if self.passes == "any" else "one pass"
-        return f"MistakeBound: at most {self.mistakes:,} in {passes} over {self.n_rows:,} rows in any order"
-
-
-_FORMULAS = {
-    "novikoff": "(R / margin)^2",
-    "freund-schapire": "(R / margin + |h|_2)^2",
-    "hinge": "((p + sqrt(p^2 + 4 |h|_1)) / 2)^2, p = R / margin",
-}
-_LOSSES = {"freund-schapire": "loss |h|_2", "hinge": "loss |h|_1"}
 
 
 def mistake_bound(
@@ -298,18 +107,18 @@ def mistake_bound(
     6.76
     """
     rows, labels = read_data(X, y)
-    question = _question(labels, fit_intercept, positive)
+    question = _make_question(labels, fit_intercept, positive)
     points = SignedPoints(rows, question.signs(labels), question.constant)
     if certificate is None:
         certificate = certify(rows, labels, fit_intercept=fit_intercept, positive=positive)
     answer, side = _match_certificate(certificate, points, labels, positive)
     scaled = ScaledPoints(points)
-    found = {}
+    candidates = {}
     separator = None
     if isinstance(answer, Separable) and answer.margin:
         novikoff = _novikoff_bound(scaled, answer, side, question)
         if novikoff.value < math.inf:
-            found["novikoff"], separator = novikoff, answer
+            candidates["novikoff"], separator = novikoff, answer
     v = np.zeros(scaled.size)
     for theorem in (FreundSchapireBound(), HingeBound()):
         best = BestBound(theorem, scaled, v)
@@ -317,18 +126,16 @@ def mistake_bound(
             _use_certificate(best, separator, side)
         if not best.is_tight:
             NewtonDescent(theorem, scaled, v).improve(best)
-        found[theorem.name], v = _to_mistake_bound(best, question, answer), best.v
-    smallest = min(found.values(), key=lambda bound: bound.mistakes)  # the first of equals
-    return replace(smallest, candidates=found)
+        candidates[theorem.name], v = _to_mistake_bound(best, question, answer), best.v
+    smallest = min(candidates.values(), key=lambda bound: bound.mistakes)  # the first of equals
+    return replace(smallest, candidates=candidates)
 
 
-def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
-    """The positive class, the larger of two if none is named, against the rest."""
+def _make_question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+    """Return the question about the positive class against the rest; by default the larger of two."""
     names = names_of(encode_labels(y)[0])
     if positive is not None:
-        if positive not in names:
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
-        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(y))
+        return Question.against_rest(positive, names, fit_intercept, len(y))
     if len(names) > 2:
         raise DataError(
             f"A mistake bound is about two classes, y has {len(names)}. Pass positive=, the class to "
@@ -340,7 +147,7 @@ def _question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
 def _match_certificate(
     certificate: Certificate | Verdicts, points: SignedPoints, y: np.ndarray, positive: Any
 ) -> tuple[Any, int]:
-    """The certificate about these points, and -1 if its positive side is the negative one here, otherwise +1."""
+    """Return the certificate about these points, and -1 if its positive side is the negative one here, otherwise +1."""
     if isinstance(certificate, Verdicts):
         certificate = certificate.against_rest.get(positive, next(iter(certificate.values())))
     question = certificate.question
@@ -362,7 +169,7 @@ def _match_certificate(
 
 
 def _is_separator_of(certificate: Certificate, points: SignedPoints, side: int) -> bool:
-    """Whether a separator separates these points; True for a witness, which `verify` would check."""
+    """Return whether a separator separates these points; True for a witness, which `verify` would check."""
     if not isinstance(certificate, Separable):
         return True
     w, bias, margin = side * certificate.separator, side * certificate.intercept, certificate.margin_lower
@@ -374,7 +181,7 @@ def _is_separator_of(certificate: Certificate, points: SignedPoints, side: int) 
 
 
 def _novikoff_bound(scaled: ScaledPoints, certificate: Separable, side: int, question: Question) -> MistakeBound:
-    """The bound that a separator and its support prove."""
+    """Return the bound that a separator and its support prove."""
     # A product overflows to inf, a power would raise.
     ratio, best = scaled.radius / certificate.margin, scaled.radius / certificate.margin_upper
     return MistakeBound(
@@ -395,21 +202,14 @@ def _novikoff_bound(scaled: ScaledPoints, certificate: Separable, side: int, que
 
 
 def _support_weights(certificate: Separable) -> np.ndarray:
-    """The multipliers of the support, doubles or Fractions, as weights of all rows."""
+    """Return the multipliers of the support, doubles or Fractions, as weights of all rows."""
     alpha = np.zeros(certificate.n_rows, certificate.multipliers.dtype)
     alpha[certificate.support] = certificate.multipliers
     return alpha
 
 
-def _are_same(one: MistakeBound, other: MistakeBound) -> bool:
-    """Whether two bounds agree in all fields but candidates, certificate and question; Fractions are no doubles."""
-    names = [item.name for item in fields(MistakeBound) if item.name not in ("candidates", "certificate", "question")]
-    pairs = [(np.asarray(getattr(one, name)), np.asarray(getattr(other, name))) for name in names]
-    return all(a.dtype.kind == b.dtype.kind and np.array_equal(a, b) for a, b in pairs)
-
-
 def _separator(certificate: Separable, side: int) -> np.ndarray:
-    """The separator as doubles, bias last; Fractions, where its margin is too small for doubles, are rounded."""
+    """Return the separator as doubles, bias last; Fractions, where its margin is too small for doubles, are rounded."""
     return side * np.append(certificate.separator, certificate.intercept).astype(float)
 
 
@@ -421,7 +221,7 @@ def _use_certificate(best: BestBound, certificate: Separable, side: int) -> None
 
 
 def _to_mistake_bound(best: BestBound, question: Question, certificate: Certificate) -> MistakeBound:
-    """The best bound of a search as a result, with v as a direction and a margin."""
+    """Return the best bound of a search as a result, with v as a direction and a margin."""
     length = math.hypot(*best.v)
     u, margin = (best.v / length, 1.0 / length) if length else (best.v, None)
     scaled = best.scaled

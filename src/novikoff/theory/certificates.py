@@ -11,13 +11,11 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from novikoff.errors import CertificateError, DataError
+from novikoff.errors import CertificateError
 from novikoff.formatting.summary import SummaryMixin
-from novikoff.inputs.sparse import to_checked_csr
-from novikoff.kernel_methods.kernels import CustomKernel, Kernel
-from novikoff.kernel_methods.matrices import are_objects, kernel_matrix, make_points
+from novikoff.kernel_methods.matrices import are_objects, make_points
+from novikoff.theory.checker_inputs import inner_products_for_checking, read_for_checking
 from novikoff.theory.checkers.feature_space import (
     check_kernel_length,
     check_kernel_radius,
@@ -28,81 +26,18 @@ from novikoff.theory.checkers.feature_space import (
 from novikoff.theory.checkers.fields import (
     require_array,
     require_integers,
-    require_label,
     require_numbers,
     require_row_indices,
     require_sequence,
     require_type,
 )
-from novikoff.theory.checkers.kernel_values import GivenMatrix, InnerProducts, kernel_by_name
-from novikoff.theory.checkers.rows import assign_signs, canonicalize_rows, require_rows
+from novikoff.theory.checkers.rows import assign_signs, require_rows
 from novikoff.theory.checkers.separator import check_length, check_separator
 from novikoff.theory.checkers.support import check_radius, check_shares, check_support
 from novikoff.theory.checkers.witness import check_multipliers, check_witness
-from novikoff.theory.exact_inputs import require_doubles
+from novikoff.theory.questions import Question
 
-__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts", "read_for_checking"]
-
-
-@dataclass(frozen=True)
-class Question:
-    """Which rows should lie on the positive side, and which on the negative; other rows are not asked about.
-
-    A side that is None has no label, or is all labels but the positive one in a question of one against the rest. With
-    an intercept every row has a constant coordinate 1.
-    """
-
-    positive: Any
-    negative: Any = None
-    fit_intercept: bool = True
-    one_against_rest: bool = False
-    n_asked: int | None = None  # the number of rows on either side; None until the rows are known
-    kernel: Kernel | CustomKernel | None = (
-        None  # the question is about its feature space, and its constant is the intercept
-    )
-
-    @property
-    def constant(self) -> float:
-        return 1.0 if self.fit_intercept and self.kernel is None else 0.0
-
-    def signs(self, y: Any) -> np.ndarray:
-        """The sign of each row: +1 and -1 on the two sides, 0 for rows that the question is not about."""
-        y = np.asarray(y)
-        negative = y != self.positive if self.one_against_rest else y == self.negative
-        return (y == self.positive).astype(np.int64) - negative
-
-    def checked_signs(self, y: np.ndarray) -> np.ndarray:
-        """Assign signs independently of `signs`, for `verify`; a CertificateError if question and labels do not fit."""
-        self._check_types()
-        if self.one_against_rest and self.negative is not None:
-            raise CertificateError(f"A question against the rest names no negative label, as {self.negative!r}.")
-        if self.kernel is not None and self.kernel.constant != bool(self.fit_intercept):
-            given = f"fit_intercept={self.fit_intercept}"
-            raise CertificateError(f"{given} does not go with a kernel whose constant is {self.kernel.constant!r}.")
-        signs = assign_signs(y, self.positive, self.negative, self.one_against_rest)
-        if np.count_nonzero(signs) != self.n_asked:
-            found = f"{np.count_nonzero(signs)} of these have such labels"
-            raise CertificateError(f"The certificate is about {self.n_asked} rows ({self}); {found}.")
-        return signs
-
-    def _check_types(self) -> None:
-        require_label(positive=self.positive, negative=self.negative)
-        require_integers(n_asked=self.n_asked)
-        flags = (self.fit_intercept, self.one_against_rest)
-        if not all(isinstance(flag, (bool, int, np.bool_, np.integer)) and flag in (0, 1) for flag in flags):
-            raise CertificateError(f"fit_intercept and one_against_rest are True or False, not {flags}.")
-        require_type("kernel", self.kernel, Kernel, CustomKernel, type(None))
-        if self.kernel is not None:
-            require_numbers(constant=self.kernel.constant)
-        if isinstance(self.kernel, CustomKernel) and not callable(self.kernel.function):
-            raise CertificateError(f"A kernel is a function, not {self.kernel.function!r}.")
-
-    def __str__(self) -> str:
-        if self.one_against_rest:
-            return f"{self.positive} against the rest"
-        if self.negative is None or self.positive is None:
-            return f"{self.negative if self.positive is None else self.positive}, the only label"
-        return f"{self.positive} against {self.negative}"
+__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts"]
 
 
 class Certificate(SummaryMixin):
@@ -136,7 +71,7 @@ class Certificate(SummaryMixin):
                 f"The certificate is about {self.n_rows} rows with {self.n_features} features; "
                 f"X has shape {shape}, y {len(signs)} labels."
             )
-        self._check(X if question.kernel is None else _inner_products(X, question.kernel), signs)
+        self._check(X if question.kernel is None else inner_products_for_checking(X, question.kernel), signs)
 
     @abstractmethod
     def _check_types(self) -> None:
@@ -201,7 +136,8 @@ class Separable(Certificate):
         return ratio * ratio  # a power would raise where this is inf
 
     def _gap(self) -> str:
-        """The fraction by which the margin may fall short of the largest possible, as a power of ten not below it."""
+        """Return the fraction by which the margin may fall short of the largest possible, as a power of ten not below
+        it."""
         gap = max(1e-12, 1.0 - self.margin / self.margin_upper)
         return f"1e{math.ceil(math.log10(gap) - 1e-9):03d}"
 
@@ -386,50 +322,12 @@ class Verdicts(SummaryMixin, Mapping[Any, Certificate]):
         for one, other in combinations(self.against_rest, 2):
             key = (one, other) if (one, other) in self.pairs else (other, one)
             expected[key] = replace(first, positive=key[1], negative=key[0], one_against_rest=False)
-        found = {key: replace(proof.question, n_asked=first.n_asked) for key, proof in self.items()}
-        if found != expected:
+        questions = {key: replace(proof.question, n_asked=first.n_asked) for key, proof in self.items()}
+        if questions != expected:
             raise CertificateError("A certificate of a class, or of a pair, is missing or answers another question.")
 
     def _lines(self) -> list[tuple[str, str]]:
         return [(str(certificate.question), _describe_verdict(certificate)) for certificate in self.values()]
-
-
-def read_for_checking(X: Any) -> np.ndarray | sp.csr_array:
-    """Read rows for the checkers; a DataError if the arrays of a sparse matrix do not fit together, if an entry is no
-    number, or if rounding to doubles would change it; a CertificateError if one is NaN or infinite.
-
-    This is the only step that checkers share with other readers: the arrays of any sparse matrix, checked, as those of
-    a CSR matrix with the same entries in the same order. Which numbers these are, the checkers find out themselves.
-    """
-    matrix = to_checked_csr(X).matrix if sp.issparse(X) else _to_array(X)
-    require_doubles(X)
-    rows = canonicalize_rows(matrix)
-    if rows.dtype.kind not in "biuf":
-        rows = _to_floats(rows)
-    if not np.isfinite(rows.data if sp.issparse(rows) else rows).all():
-        raise CertificateError("X contains NaN or infinity: a certificate is about finite numbers.")
-    return rows
-
-
-def _to_array(X: Any) -> np.ndarray:
-    try:
-        return np.asarray(X)
-    except ValueError as error:
-        raise DataError(f"Expected rows of numbers, all of the same length: {error}.") from error
-
-
-def _to_floats(rows: Any) -> Any:
-    try:
-        return rows.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"Expected numbers, found dtype {rows.dtype}: {error}.") from error
-
-
-def _inner_products(X: Any, function: Kernel | CustomKernel) -> InnerProducts:
-    """Kernel values for the checker, which computes those of named kernels itself and takes a user's as given."""
-    if isinstance(function, CustomKernel):
-        return GivenMatrix(kernel_matrix(X, function))
-    return kernel_by_name(X, function.name, function.degree, function.gamma, function.coef0, function.constant)
 
 
 def _describe_verdict(certificate: Certificate) -> str:
@@ -443,7 +341,7 @@ _MOST_LISTED = 12
 
 
 def _list_some(values: Any) -> str:
-    """The first few values, and how many more there are."""
+    """Return the first few values, and how many more there are."""
     values = list(values)
     more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
     return ", ".join(map(str, values[:_MOST_LISTED])) + more

@@ -13,7 +13,7 @@ __all__ = ["count_conflicts"]
 
 
 def count_conflicts(X: Any, signs: np.ndarray) -> tuple[int, int]:
-    """How many sets of identical rows have both signs, and how many rows in them every rule must get wrong.
+    """Return how many sets of identical rows have both signs, and how many rows in them every rule must get wrong.
 
     >>> import numpy as np
     >>> from novikoff.theory.conflicts import count_conflicts
@@ -29,7 +29,7 @@ def count_conflicts(X: Any, signs: np.ndarray) -> tuple[int, int]:
 
 
 def _row_keys(X: Any) -> Iterable[bytes]:
-    """Bytes of each row that are equal for equal rows."""
+    """Return bytes of each row that are equal for equal rows."""
     if not sp.issparse(X):
         return (row.tobytes() for row in X + 0.0)  # -0 becomes 0
     X = X.copy()

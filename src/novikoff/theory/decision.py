@@ -16,8 +16,9 @@ import numpy as np
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact, hull, linprog
-from novikoff.theory.certificates import Certificate, Inseparable, Question, Separable
+from novikoff.theory.certificates import Certificate, Inseparable, Separable
 from novikoff.theory.hull import Corral
+from novikoff.theory.questions import Question
 from novikoff.theory.signed_points import SignedPoints, normalize
 
 __all__ = ["METHODS", "Separator", "Witness", "certify_signs", "find_obvious_witness", "search_in_doubles"]
@@ -42,22 +43,22 @@ def certify_signs(
         chosen = Rows.of(rows.take(signed_rows))
         chosen.require_numbers()
         points = SignedPoints(chosen, signs[signed_rows], question.constant)
-    found = find_obvious_witness(points) or _decide(points, search_in_doubles(points, method, tol), tol)
+    proof = find_obvious_witness(points) or _decide(points, search_in_doubles(points, method, tol), tol)
     size = (len(signs), rows.n_features)
-    if isinstance(found, Separator):
-        order = np.argsort(found.support)
+    if isinstance(proof, Separator):
+        order = np.argsort(proof.support)
         return Separable(
             question,
-            found.w[:-1],
-            found.w[-1],
-            found.lower,
-            found.upper,
-            signed_rows[found.support[order]],
-            found.weights[order],
+            proof.w[:-1],
+            proof.w[-1],
+            proof.lower,
+            proof.upper,
+            signed_rows[proof.support[order]],
+            proof.weights[order],
             exact.radius_upper_bound(points),
             *size,
         )
-    witness, multipliers = found
+    witness, multipliers = proof
     order = np.argsort(witness)
     return Inseparable(question, signed_rows[witness[order]], tuple(multipliers[a] for a in order), *size)
 
@@ -78,7 +79,8 @@ Witness = tuple[np.ndarray, tuple[Fraction, ...]]  # rows and their multipliers
 
 
 def find_obvious_witness(points: SignedPoints) -> Witness | None:
-    """A witness of one or two rows, if there is one that needs no search: a row of zeros, or two opposite points."""
+    """Return a witness of one or two rows, if there is one that needs no search: a row of zeros, or two opposite
+    points."""
     return _find_zero_row(points) or _find_opposite_pair(points)
 
 
@@ -90,7 +92,7 @@ def search_in_doubles(points: SignedPoints, method: str, tol: float) -> Corral:
 
 
 def _find_zero_row(points: SignedPoints) -> Witness | None:
-    """A row of zeros, which no half-space has strictly inside."""
+    """Return a row of zeros, which no half-space has strictly inside."""
     for row in np.flatnonzero(points.squared_lengths < SMALLEST_SQUARED_NORM).tolist():
         if not points.take_used(np.array([row]))[0].any():
             return np.array([row]), (Fraction(1),)
@@ -98,7 +100,7 @@ def _find_zero_row(points: SignedPoints) -> Witness | None:
 
 
 def _find_opposite_pair(points: SignedPoints) -> Witness | None:
-    """Two rows that are identical and have opposite labels."""
+    """Return two rows that are identical and have opposite labels."""
     hashes, _ = points.hashes(up_to_sign=False)
     order = np.argsort(hashes)
     hashes = hashes[order]
@@ -109,37 +111,37 @@ def _find_opposite_pair(points: SignedPoints) -> Witness | None:
     return None
 
 
-def _decide(points: SignedPoints, found: Corral, tol: float) -> Separator | Witness:
+def _decide(points: SignedPoints, corral: Corral, tol: float) -> Separator | Witness:
     """Prove what the search in doubles found, or continue from there in exact arithmetic."""
-    if found.lower <= 0.0 and len(found.rows):
-        witness = exact.find_witness(points, found.rows)
+    if corral.lower <= 0.0 and len(corral.rows):
+        witness = exact.find_witness(points, corral.rows)
         if witness is not None:
             return witness
-    if found.best.any():
-        separator = _prove_separator(points, normalize(found.best), found, tol)
+    if corral.best.any():
+        separator = _prove_separator(points, normalize(corral.best), corral, tol)
         if separator is not None:
             return separator
-    return _decide_exactly(points, found, tol)
+    return _decide_exactly(points, corral, tol)
 
 
-def _prove_separator(points: SignedPoints, w: np.ndarray, found: Corral, tol: float) -> Separator | None:
+def _prove_separator(points: SignedPoints, w: np.ndarray, corral: Corral, tol: float) -> Separator | None:
     """Prove that w is a separator, in doubles if that is enough, otherwise in exact arithmetic; None if it is not."""
-    weights = found.weights / found.weights.sum()
+    weights = corral.weights / corral.weights.sum()
     lower: float | Fraction = points.margin_lower_bound(w)
-    upper = points.length_upper_bound(found.rows, weights) if len(found.rows) else 0.0
+    upper = points.length_upper_bound(corral.rows, weights) if len(corral.rows) else 0.0
     if not 0.0 < (1.0 - tol) * upper <= lower:
         lower = exact.margin_lower_bound(points, exact.to_rational_vector(w))
         if lower <= 0.0:
             return None
-        upper = exact.length_upper_bound(points, found.rows, exact.to_rationals(weights))
-        if lower < (1.0 - tol) * upper and len(found.rows) <= _MOST_EXACT_ROWS:
+        upper = exact.length_upper_bound(points, corral.rows, exact.to_rationals(weights))
+        if lower < (1.0 - tol) * upper and len(corral.rows) <= _MOST_EXACT_ROWS:
             return None
-    return Separator(w, lower, upper, found.rows, weights)
+    return Separator(w, lower, upper, corral.rows, weights)
 
 
-def _decide_exactly(points: SignedPoints, found: Corral, tol: float) -> Separator | Witness:
+def _decide_exactly(points: SignedPoints, start: Corral, tol: float) -> Separator | Witness:
     """Decide by Wolfe's algorithm over the rationals, from the corral that doubles found."""
-    corral = exact.find_nearest_point(points, found.rows, found.weights, tol)
+    corral = exact.find_nearest_point(points, start.rows, start.weights, tol)
     rows, x = np.array(corral.rows), corral.point()
     if not x:
         return rows, exact.to_coprime_integers(corral.weights)

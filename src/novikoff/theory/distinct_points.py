@@ -93,12 +93,12 @@ class DistinctPoints:
         return len(self.zeros) + int(self.pairs.sum())
 
     def rows_wrong(self, signs: np.ndarray) -> np.ndarray:
-        """The rows that are wrong for a half-space where <w, z> of the points has these signs, -1, 0 or +1."""
+        """Return the rows that are wrong for a half-space where <w, z> of the points has these signs, -1, 0 or +1."""
         of_row = np.append(signs, 0)[self.point_of_row]
         return np.flatnonzero(np.where(self.agrees, of_row, -of_row) <= 0)
 
     def unscale_weights(self, w: np.ndarray) -> np.ndarray:
-        """The weights for the rows as they were given: doubles, or Fractions where doubles would be rounded."""
+        """Return the weights for the rows as they were given: doubles, or Fractions where doubles would be rounded."""
         if w.dtype != object:
             given = np.append(np.ldexp(w[:-1], -self.exponents), w[-1])
             if np.array_equal(np.ldexp(given[:-1], self.exponents), w[:-1]):
@@ -109,7 +109,7 @@ class DistinctPoints:
         return given
 
     def unscale_multipliers(self, at: np.ndarray, multipliers: Sequence[Fraction]) -> list[Fraction]:
-        """Multipliers of a witness for the rows as they were given, as integers without a common factor."""
+        """Return multipliers of a witness for the rows as they were given, as integers without a common factor."""
         exponents = self.row_exponents[at].tolist()
         given = [factor / Fraction(2) ** e for factor, e in zip(multipliers, exponents, strict=True)]
         common = math.lcm(*(factor.denominator for factor in given))
@@ -118,7 +118,7 @@ class DistinctPoints:
 
 
 def _group_rows(points: SignedPoints) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the number of its group, shared by rows that are z or -z, and which of the two it is."""
+    """Return for each row the number of its group, shared by rows that are z or -z, and which of the two it is."""
     # With a constant, the last coordinate of z is y: z and -z are the same x with opposite labels.
     hashes, leads = points.hashes(up_to_sign=not points.constant)
     side = points.signs > 0 if points.constant else points.signs * leads > 0.0
@@ -138,7 +138,7 @@ def _group_rows(points: SignedPoints) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _are_different(rows: Rows, one: np.ndarray, other: np.ndarray, flip: np.ndarray) -> np.ndarray:
-    """For each pair of rows, whether x of one is not flip * x of the other."""
+    """Return for each pair of rows, whether x of one is not flip * x of the other."""
     if not rows.is_sparse:
         return (rows.data[one] != flip[:, None] * rows.data[other]).any(axis=1)
     gap = sp.csr_array(rows.take(one) - sp.diags_array(flip) @ rows.take(other))
@@ -147,7 +147,7 @@ def _are_different(rows: Rows, one: np.ndarray, other: np.ndarray, flip: np.ndar
 
 
 def _find_zero_rows(points: SignedPoints) -> np.ndarray:
-    """The rows that are exactly 0; a squared length of 0 does not suffice, because small squares underflow."""
+    """Return the rows that are exactly 0; a squared length of 0 does not suffice, because small squares underflow."""
     short = np.flatnonzero(points.squared_lengths < SMALLEST_SQUARED_NORM)
     x: Any = points.rows.take(short)
     return short[np.asarray(abs(x).sum(axis=1)) == 0.0]
@@ -168,7 +168,7 @@ def _scale_by_powers(rows: Rows, chosen: np.ndarray, *, of_rows: bool) -> tuple[
 
 
 def _find_exponents(x: Any, axis: int) -> np.ndarray:
-    """For each column (axis 0) or row (axis 1) the exponent of its largest value; 0 if scaling would round others."""
+    """Return the exponent of the largest value of each column (axis 0) or row (axis 1); 0 if scaling would round."""
     size = x.shape[1 - axis]
     values, axis_indices = _entries(x, axis)
     largest = np.zeros(size)
@@ -188,7 +188,7 @@ def _multiply_by_powers(x: Any, exponents: np.ndarray, axis: int) -> Any:
 
 
 def _entries(x: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of x, and for each of them the index of its column (axis 0) or row (axis 1)."""
+    """Return the values of x, and for each of them the index of its column (axis 0) or row (axis 1)."""
     if sp.issparse(x):
         return x.data, x.indices if axis == 0 else np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
     return x.ravel(), np.broadcast_to(

@@ -76,7 +76,7 @@ class RationalVector:
 
 
 def find_witness(points: SignedPoints, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fraction, ...]] | None:
-    """Rows among these and their multipliers, integers without a common factor; None if these rows have none.
+    """Return rows among these and their multipliers, integers without a common factor; None if these rows have none.
 
     A corral is affinely independent, so there is one way at most to write 0 as a combination of its rows.
     """
@@ -130,7 +130,7 @@ class RationalCorral(ABC):
             self.rows, self.weights = [self.rows[a] for a in kept], [moved[a] for a in kept]
 
     def _affine_weights(self) -> list[fmpq]:
-        """Weights of the nearest point of the affine hull: G weights is constant and they sum to 1."""
+        """Return weights of the nearest point of the affine hull: G weights is constant and they sum to 1."""
         k = len(self.rows)
         system = [[0] + [1] * k] + [[1] + [self.product(a, b) for b in self.rows] for a in self.rows]
         solution = fmpq_mat(system).solve(fmpq_mat([[1]] + [[0]] * k))
@@ -181,7 +181,8 @@ def find_nearest_point(points: SignedPoints, rows: np.ndarray, weights: np.ndarr
 
 
 def _start_corral(points: SignedPoints, rows: np.ndarray, weights: np.ndarray) -> ExactCorral:
-    """The corral that doubles found if its rows are affinely independent, otherwise its row of largest weight."""
+    """Return the corral that doubles found if its rows are affinely independent, otherwise its row of largest
+    weight."""
     if len(rows):
         exact = to_rationals(weights)
         corral = ExactCorral(points, rows.tolist(), [w / sum(exact, fmpq(0)) for w in exact])
@@ -195,7 +196,7 @@ def _start_corral(points: SignedPoints, rows: np.ndarray, weights: np.ndarray) -
 
 
 def _find_nearer_row(corral: ExactCorral, x: RationalVector, tol: float) -> int | None:
-    """A row with <x, z> < (1 - tol) |x|^2, the smallest as far as doubles can tell; None if there is none."""
+    """Return a row with <x, z> < (1 - tol) |x|^2, the smallest as far as doubles can tell; None if there is none."""
     points = corral.points
     direction = direction_in_doubles(x, points)
     margins = points.margins(direction)
@@ -209,7 +210,7 @@ def _find_nearer_row(corral: ExactCorral, x: RationalVector, tol: float) -> int 
 
 
 def margin_lower_bound(points: SignedPoints, w: RationalVector) -> float | Fraction:
-    """The largest double that is a lower bound on y <w, x> / |w| for all rows; 0 or less if w does not separate.
+    """Return the largest double that is a lower bound on y <w, x> / |w| for all rows; 0 or less if w does not separate.
 
     A Fraction where no positive double is small enough.
     """
@@ -229,13 +230,13 @@ def iterate_products(points: SignedPoints, rows: np.ndarray, w: RationalVector) 
 
 
 def length_upper_bound(points: SignedPoints, rows: np.ndarray, weights: list[fmpq]) -> float:
-    """An upper bound on |sum weights * z| / sum weights, as a double: the margin of the data is no larger."""
+    """Return an upper bound on |sum weights * z| / sum weights, as a double: the margin of the data is no larger."""
     total = sum(weights, fmpq(0))
     return norm_upper_bound(_combine(list(_iterate_vectors(points, rows)), [weight / total for weight in weights]))
 
 
 def radius_upper_bound(points: SignedPoints) -> float:
-    """An upper bound on all |z|, as a double that exceeds the largest of them by rounding only."""
+    """Return an upper bound on all |z|, as a double that exceeds the largest of them by rounding only."""
     largest = float(points.squared_lengths.max())
     if largest > _SAFE:
         # n products and their sum, in any order, are off by n units at most; four times that, so that a checker that
@@ -245,7 +246,8 @@ def radius_upper_bound(points: SignedPoints) -> float:
 
 
 def root_lower_bound(squared: fmpq) -> float | Fraction:
-    """The largest double that does not exceed the square root of a number > 0; a Fraction where that double is 0."""
+    """Return the largest double that does not exceed the square root of a number > 0; a Fraction where that double is
+    0."""
     root = math.nextafter(_root(squared), math.inf)
     while _rational(root) ** 2 > squared:
         root = math.nextafter(root, 0.0)
@@ -253,12 +255,12 @@ def root_lower_bound(squared: fmpq) -> float | Fraction:
 
 
 def norm_upper_bound(x: RationalVector) -> float:
-    """The smallest double that is no less than |x|."""
+    """Return the smallest double that is no less than |x|."""
     return root_upper_bound(x.squared_norm)
 
 
 def root_upper_bound(squared: fmpq) -> float:
-    """The smallest double that is no less than the square root."""
+    """Return the smallest double that is no less than the square root."""
     root = math.nextafter(_root(squared), 0.0)
     while _rational(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
@@ -291,9 +293,9 @@ def direction_in_doubles(x: RationalVector, points: SignedPoints) -> np.ndarray:
 
 def to_fraction_array(values: Iterable[fmpq]) -> np.ndarray:
     """Convert rationals to an array of Fractions."""
-    found = [Fraction(int(value.p), int(value.q)) for value in values]
-    fractions = np.empty(len(found), object)
-    fractions[:] = found
+    exactly = [Fraction(int(value.p), int(value.q)) for value in values]
+    fractions = np.empty(len(exactly), object)
+    fractions[:] = exactly
     return fractions
 
 
@@ -339,12 +341,12 @@ def _double(value: fmpq) -> float:
 
 
 def _root(squared: fmpq) -> float:
-    """The square root to the last bit or two, also of numbers that would be 0 as doubles."""
+    """Return the square root to the last bit or two, also of numbers that would be 0 as doubles."""
     return float(_rational_root(squared))
 
 
 def _rational_root(squared: fmpq) -> Fraction:
-    """The square root, rounded down to 64 significant bits."""
+    """Return the square root, rounded down to 64 significant bits."""
     p, q = int(squared.p), int(squared.q)
     bits = max(0, 64 + (q.bit_length() - p.bit_length()) // 2)
     return Fraction(math.isqrt((p << 2 * bits) // q), 1 << bits)

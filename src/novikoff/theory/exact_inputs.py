@@ -88,7 +88,7 @@ def _iterate_inexact(X: Any) -> Iterator[tuple[int, int, Any]]:
 
 
 def _inexact_indices(values: np.ndarray) -> list[int]:
-    """The indices at which rounding to doubles would change a 1-D array."""
+    """Return the indices at which rounding to doubles would change a 1-D array."""
     if values.dtype.kind == "O":
         return [at for at, value in enumerate(values.tolist()) if _is_inexact_integer(value)]
     if values.dtype.kind in "iu" and values.dtype.itemsize > 4:
@@ -105,7 +105,7 @@ def _is_inexact_integer(value: Any) -> bool:
 
 
 def _nearest_double(value: Any) -> float:
-    """A number rounded to a double; inf or -inf if it is beyond all of them."""
+    """Return a number rounded to a double; inf or -inf if it is beyond all of them."""
     try:
         return float(value)
     except OverflowError:
@@ -113,7 +113,8 @@ def _nearest_double(value: Any) -> float:
 
 
 def _describe(value: Any) -> str:
-    """A number for a message; only the size of one that has hundreds of digits, which Python may refuse to print."""
+    """Return a number for a message; only the size of one that has hundreds of digits, which Python may refuse to
+    print."""
     is_long = isinstance(value, int) and value.bit_length() > 1000
     return f"an integer of {value.bit_length()} bits" if is_long else str(value)
 

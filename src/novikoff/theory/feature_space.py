@@ -26,10 +26,11 @@ from scipy.linalg.lapack import dpstrf
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
-from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable, Question
+from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable
 from novikoff.theory.checkers.kernel_values import GivenMatrix
 from novikoff.theory.decision import Witness, search_in_doubles
 from novikoff.theory.kernel_values import KernelValues
+from novikoff.theory.questions import Question
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["certify_features"]
@@ -56,28 +57,28 @@ def certify_features(
     signed_rows = np.flatnonzero(signs)
     question = replace(question, n_asked=len(signed_rows))
     hull = _KernelHull(values, signed_rows, signs[signed_rows])
-    found = hull.find_obvious_witness() or hull.decide(method, tol)
+    proof = hull.find_obvious_witness() or hull.decide(method, tol)
     if values.is_given:
-        hull.require_positive(found.rows if isinstance(found, _NearestPoint) else found[0])
-    if not isinstance(found, _NearestPoint):
-        rows, multipliers = found
+        hull.require_positive(proof.rows if isinstance(proof, _NearestPoint) else proof[0])
+    if not isinstance(proof, _NearestPoint):
+        rows, multipliers = proof
         order = np.argsort(rows)
         return Inseparable(
             question, signed_rows[rows[order]], tuple(multipliers[a] for a in order), len(signs), n_features
         )
-    separator = np.zeros(len(signs), found.weights.dtype)
-    order = np.argsort(found.rows)
-    rows, weights = found.rows[order], found.weights[order]
+    separator = np.zeros(len(signs), proof.weights.dtype)
+    order = np.argsort(proof.rows)
+    rows, weights = proof.rows[order], proof.weights[order]
     separator[signed_rows[rows]] = weights * signs[signed_rows[rows]]
     radius = exact.root_upper_bound(max(hull.product(row, row) for row in hull.longest()))
     return KernelSeparable(
         question,
         separator,
         0.0,
-        found.lower,
-        found.upper,
+        proof.lower,
+        proof.upper,
         signed_rows[rows],
-        found.shares[order],
+        proof.shares[order],
         radius,
         len(signs),
         n_features,
@@ -95,7 +96,7 @@ class _NearestPoint:
         self.shares = _normalize(weights)
 
     def is_within(self, tol: float) -> bool:
-        """Whether no separator has a margin that is larger by more than this fraction."""
+        """Return whether no separator has a margin that is larger by more than this fraction."""
         return self.lower >= (1.0 - tol) * self.upper
 
 
@@ -123,7 +124,7 @@ class _KernelHull:
         return sum((weight * self.product(row, other) for other, weight in zip(rows, weights, strict=True)), fmpq(0))
 
     def longest(self) -> list[int]:
-        """The rows that may have the largest K(x, x)."""
+        """Return the rows that may have the largest K(x, x)."""
         squared = self.K.diagonal()
         if not self.doubles_suffice:
             return list(range(len(squared)))
@@ -143,7 +144,7 @@ class _KernelHull:
     # -- deciding
 
     def find_obvious_witness(self) -> Witness | None:
-        """A row that is 0 in feature space, or two rows that are equal there and have opposite labels."""
+        """Return a row that is 0 in feature space, or two rows that are equal there and have opposite labels."""
         for row in np.flatnonzero(self.K.diagonal() <= 0.0).tolist():
             if self.product(row, row) == 0:
                 return np.array([row]), (Fraction(1),)
@@ -159,15 +160,15 @@ class _KernelHull:
 
     def decide(self, method: str, tol: float) -> _NearestPoint | Witness:
         """Prove what the search in doubles found, or continue from there in exact arithmetic."""
-        found = search_in_doubles(SignedPoints(self.coordinates(), self.signs, 0.0), method, tol)
-        if len(found.rows):
-            if found.lower <= 0.0 and self.values.can_vanish:
-                witness = self.find_witness(found.rows.tolist())
+        corral = search_in_doubles(SignedPoints(self.coordinates(), self.signs, 0.0), method, tol)
+        if len(corral.rows):
+            if corral.lower <= 0.0 and self.values.can_vanish:
+                witness = self.find_witness(corral.rows.tolist())
                 if witness is not None:
                     return witness
-            nearest = self.prove(found.rows, found.weights, tol)
+            nearest = self.prove(corral.rows, corral.weights, tol)
             if nearest is not None and (
-                nearest.is_within(tol) or not self.values.is_exact or len(found.rows) > _MOST_EXACT_ROWS
+                nearest.is_within(tol) or not self.values.is_exact or len(corral.rows) > _MOST_EXACT_ROWS
             ):
                 return nearest
         if not self.values.is_exact:
@@ -176,10 +177,10 @@ class _KernelHull:
                 "one, is no larger than rounding makes it. Try a more flexible kernel (a larger "
                 "gamma), or one with exact values: 'linear', 'poly', a matrix of integers."
             )
-        return self.decide_exactly(found.rows, found.weights, tol)
+        return self.decide_exactly(corral.rows, corral.weights, tol)
 
     def coordinates(self) -> Rows:
-        """Rows L with L L' = K, as many columns as K has rank: Cholesky's factorisation with pivoting.
+        """Return rows L with L L' = K, as many columns as K has rank: Cholesky's factorisation with pivoting.
 
         A matrix that is taken as given must be near to one. What rounding makes of others is accounted for.
         """
@@ -199,7 +200,7 @@ class _KernelHull:
         return rows
 
     def find_witness(self, rows: list[int]) -> Witness | None:
-        """Rows among these that cancel, and multipliers that are integers; None if there are none.
+        """Return rows among these that cancel, and multipliers that are integers; None if there are none.
 
         They come from the null space of the inner products, which has dimension 1 at most for affinely independent
         rows.
@@ -228,13 +229,13 @@ class _KernelHull:
             if weights.dtype.kind == "f":
                 doubles = weights
                 slopes, errors = self._slopes(rows, doubles)
-        found = self._prove_in_doubles(rows, doubles, slopes, errors)
-        if self.values.can_vanish and (found is None or weights.dtype.kind != "f" or not found.is_within(tol)):
-            found = self._prove_exactly(rows, weights, slopes, errors)
-        if found is None or self.values.is_exact:
-            return found
+        nearest = self._prove_in_doubles(rows, doubles, slopes, errors)
+        if self.values.can_vanish and (nearest is None or weights.dtype.kind != "f" or not nearest.is_within(tol)):
+            nearest = self._prove_exactly(rows, weights, slopes, errors)
+        if nearest is None or self.values.is_exact:
+            return nearest
         # Kernel values that are off by a few units move gamma^2, which is a mean of them, by as many.
-        return found if found.upper**2 > _FEW_UNITS * float(self.K.diagonal().max()) else None
+        return nearest if nearest.upper**2 > _FEW_UNITS * float(self.K.diagonal().max()) else None
 
     def _scale_to_unit(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Scale weights so that sum weights * z has length 1, or return Fractions that sum to 1 where doubles do not
@@ -248,12 +249,12 @@ class _KernelHull:
         if not self.values.can_vanish:
             length = self.values.precise_length(self.signed_rows[rows], weights * self.signs[rows])
             return weights / length if length else weights
-        length = exact.root_upper_bound(self._squared(rows.tolist(), weights))
+        length = exact.root_upper_bound(self._exact_squared_length(rows.tolist(), weights))
         if not length:
             return weights
         scaled = weights / length
         if np.isfinite(scaled).all():
-            squared = self._squared(rows.tolist(), scaled)
+            squared = self._exact_squared_length(rows.tolist(), scaled)
             if abs(squared - 1) < exact.to_rationals(np.array([4.0 * _LENGTH_ERROR]))[0]:
                 return scaled
         return _normalize(exact.to_fraction_array(exact.to_rationals(weights)))
@@ -275,7 +276,7 @@ class _KernelHull:
         error = (self.values.rounding + 8.0 * _UNIT) * total * total
         return squared**0.5 if 1e-300 < squared < 1e300 and error < _LENGTH_ERROR * squared else 0.0
 
-    def _squared(self, rows: list[int], weights: np.ndarray) -> fmpq:
+    def _exact_squared_length(self, rows: list[int], weights: np.ndarray) -> fmpq:
         """|sum weights * z|^2, exactly; 0 if it is negative, which no inner product is."""
         exactly = exact.to_rationals(weights)
         pairs = zip(rows, exactly, strict=True)
@@ -303,23 +304,23 @@ class _KernelHull:
         if not (least > 0.0 and error < squared < math.inf):  # not so either if one of them is NaN
             return None
         length, round_up = (squared + error) ** 0.5, 1.0 + 8.0 * len(rows) * _UNIT
-        found = _NearestPoint(rows, weights, least / (length * round_up), length * round_up / float(weights.sum()))
-        found.upper += 8.0 * _UNIT * float(found.shares @ self.lengths[rows])  # each share is rounded
-        return found
+        nearest = _NearestPoint(rows, weights, least / (length * round_up), length * round_up / float(weights.sum()))
+        nearest.upper += 8.0 * _UNIT * float(nearest.shares @ self.lengths[rows])  # each share is rounded
+        return nearest
 
     def _prove_exactly(
         self, rows: np.ndarray, weights: np.ndarray, slopes: np.ndarray, errors: np.ndarray
     ) -> _NearestPoint | None:
         at, exactly = rows.tolist(), exact.to_rationals(weights)
-        squared = self._squared(at, weights)
+        squared = self._exact_squared_length(at, weights)
         near = np.flatnonzero(~(slopes - errors > (slopes + errors).min())).tolist()
         least = min(self.slope(row, at, exactly) for row in near)
         if squared <= 0 or least <= 0:
             return None
-        found = _NearestPoint(rows, weights, exact.root_lower_bound(least * least / squared), math.inf)
-        total = sum(exact.to_rationals(found.shares), fmpq(0))
-        found.upper = exact.root_upper_bound(self._squared(at, found.shares) / total**2)
-        return found
+        nearest = _NearestPoint(rows, weights, exact.root_lower_bound(least * least / squared), math.inf)
+        total = sum(exact.to_rationals(nearest.shares), fmpq(0))
+        nearest.upper = exact.root_upper_bound(self._exact_squared_length(at, nearest.shares) / total**2)
+        return nearest
 
     def decide_exactly(self, rows: np.ndarray, weights: np.ndarray, tol: float) -> _NearestPoint | Witness:
         """Wolfe's algorithm over the rationals, until x is 0 or no row is nearer than (1 - tol) |x| along it."""
@@ -343,11 +344,11 @@ class _KernelHull:
             corral.enter(entering)
         fractions = exact.to_fraction_array(corral.weights)
         at = np.array(corral.rows)
-        found = self.prove(at, fractions.astype(float), tol)
-        if found is None or not found.is_within(tol):
-            found = self.prove(at, fractions, tol)  # weights rounded to doubles lose the margin, or much of it
-        assert found is not None  # in exact arithmetic x separates
-        return found
+        nearest = self.prove(at, fractions.astype(float), tol)
+        if nearest is None or not nearest.is_within(tol):
+            nearest = self.prove(at, fractions, tol)  # weights rounded to doubles lose the margin, or much of it
+        assert nearest is not None  # in exact arithmetic x separates
+        return nearest
 
 
 class _KernelCorral(exact.RationalCorral):

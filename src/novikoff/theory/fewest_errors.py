@@ -24,7 +24,7 @@ import numpy as np
 from novikoff._compiled import working_time
 from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.labels import Labels, encode_labels
-from novikoff.theory.certificates import Certificate, Inseparable, Question
+from novikoff.theory.certificates import Certificate, Inseparable
 from novikoff.theory.checkers.fewest_errors import check_fewest_errors, check_rows_right, check_rows_wrong
 from novikoff.theory.checkers.fields import (
     require_array,
@@ -36,7 +36,8 @@ from novikoff.theory.checkers.fields import (
 )
 from novikoff.theory.checkers.witness import check_multipliers, check_witness
 from novikoff.theory.fewest_errors_search import BoundsListener, FewestErrorsSearch
-from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.questions import Question, names_of
+from novikoff.theory.separability import read_data
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["FewestErrors", "fewest_errors"]
@@ -192,7 +193,7 @@ def fewest_errors(
     if not time_limit >= 0.0:
         raise ValueError(f"time_limit must be a number of seconds >= 0, found {time_limit!r}.")
     rows, labels = read_data(X, y)
-    question = _question(labels, fit_intercept, positive)
+    question = _make_question(labels, fit_intercept, positive)
     signs = question.signs(labels)
     search = FewestErrorsSearch(
         SignedPoints(rows, signs, question.constant), question, start + min(time_limit, _LONGEST)
@@ -205,15 +206,13 @@ def fewest_errors(
     return _result(search, signs)
 
 
-def _question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
+def _make_question(labels: np.ndarray, fit_intercept: bool, positive: Any) -> Question:
     names = names_of(encode_labels(labels)[0])
     if positive is not None:
-        if positive not in names:
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
-        return Question(positive, None, fit_intercept, one_against_rest=True, n_asked=len(labels))
+        return Question.against_rest(positive, names, fit_intercept, len(labels))
     if len(names) > 2:
         raise DataError(
-            f"Found {len(names)} labels, {names!r}: a half-space tells two apart. "
+            f"Found {len(names)} labels, {names!r}: a half-space separates two. "
             "Pass positive=label to set one of them against the rest."
         )
     negative, positive = Labels(names).of_code
@@ -254,6 +253,6 @@ _MOST_LISTED = 12
 
 
 def _list_rows(values: np.ndarray) -> str:
-    """The first few row numbers, and how many more there are."""
+    """Return the first few row numbers, and how many more there are."""
     more = f" and {len(values) - _MOST_LISTED} more" if len(values) > _MOST_LISTED else ""
     return (", ".join(map(str, values[:_MOST_LISTED].tolist())) or "none") + more

@@ -11,11 +11,12 @@ import numpy as np
 from novikoff._compiled import working_time
 from novikoff.errors import CertificateError
 from novikoff.inputs.rows import Rows
-from novikoff.theory.certificates import Inseparable, Question, Separable
+from novikoff.theory.certificates import Inseparable, Separable
 from novikoff.theory.checkers.fewest_errors import MOST_VISITS, check_fewest_errors
 from novikoff.theory.distinct_points import DistinctPoints, exact_signs
 from novikoff.theory.half_space_guesses import descend_in_stages, guess_half_spaces
 from novikoff.theory.hitting_sets import WitnessPool
+from novikoff.theory.questions import Question
 from novikoff.theory.separability import certify_signs
 from novikoff.theory.signed_points import SignedPoints, normalize, scale_to_doubles
 
@@ -66,8 +67,8 @@ class FewestErrorsSearch:
         """The best upper bound so far."""
         return int(self.costs[~self.right].sum())
 
-    def expired(self) -> bool:
-        """Whether the time limit is reached."""
+    def is_expired(self) -> bool:
+        """Return whether the time limit is reached."""
         return working_time() > self.deadline
 
     def run(self) -> None:
@@ -119,29 +120,29 @@ class FewestErrorsSearch:
 
         Then what separates them is tried as a half-space, if `try_separator`: for few points it is not worth the time.
         """
-        if self.expired():
+        if self.is_expired():
             raise _TimeLimitError
         if not kept.any():
             return None
         signs = np.where(kept, self.points.signs, 0)
-        found = certify_signs(self.points.rows, signs, self.question, tol=_ANY_MARGIN)
-        if isinstance(found, Inseparable):
-            return self.pool.add(found.rows, found.multipliers)
-        assert isinstance(found, Separable)
+        verdict = certify_signs(self.points.rows, signs, self.question, tol=_ANY_MARGIN)
+        if isinstance(verdict, Inseparable):
+            return self.pool.add(verdict.rows, verdict.multipliers)
+        assert isinstance(verdict, Separable)
         if try_separator:
-            self._keep_if_better(np.append(found.separator, found.intercept), kept)
+            self._keep_if_better(np.append(verdict.separator, verdict.intercept), kept)
         return None
 
     def _try_guesses(self) -> None:
         """Try guesses of half-spaces, and pack a little after each, so that both bounds are good soon on large data."""
-        for w in guess_half_spaces(self._relevant_points(), self.costs[self.relevant], self.expired):
+        for w in guess_half_spaces(self._relevant_points(), self.costs[self.relevant], self.is_expired):
             self._keep_if_better(w)
             self._pack_witnesses(self._time_after(0.03))
-            if self.expired():
+            if self.is_expired():
                 raise _TimeLimitError
 
     def _relevant_points(self) -> SignedPoints:
-        """The points with a cost."""
+        """Return the points with a cost."""
         if len(self.relevant) == len(self.points):
             return self.points
         rows = Rows.of(self.points.rows.take(self.relevant))
@@ -154,7 +155,7 @@ class FewestErrorsSearch:
         w += self.rng.standard_normal(len(w)) * np.abs(w).mean() * self.rng.choice([0.1, 0.3, 1.0])
         if not self.points.constant:
             w[-1] = 0.0
-        for better in descend_in_stages(self._relevant_points(), self.costs[self.relevant], w, self.expired):
+        for better in descend_in_stages(self._relevant_points(), self.costs[self.relevant], w, self.is_expired):
             self._keep_if_better(better)
 
     def _try_adding_points(self, until: float) -> None:
@@ -272,7 +273,7 @@ class FewestErrorsSearch:
         chosen = [at for at, share in enumerate(shares) if share]
         while True:
             hitting, is_cheapest = self.pool.find_cheapest(self._seconds_left(), np.array(chosen))
-            if not is_cheapest or self.expired():
+            if not is_cheapest or self.is_expired():
                 raise _TimeLimitError
             if self.costs[hitting].sum() >= least:
                 break
@@ -283,7 +284,7 @@ class FewestErrorsSearch:
         return None
 
     def _is_accepted(self, proof: list[tuple[int, Fraction]], least: int) -> bool:
-        """Whether the checker accepts the bound in the time that is left."""
+        """Return whether the checker accepts the bound in the time that is left."""
         witnesses, shares = self.witnesses(proof)
         rows = self.given.rows
         X = rows.take(np.arange(len(rows)))
@@ -299,31 +300,31 @@ class FewestErrorsSearch:
         return max(0.0, self.deadline - working_time())
 
     def _time_after(self, share: float) -> float:
-        """The moment at which this share of the time that is left will have passed."""
+        """Return the moment at which this share of the time that is left will have passed."""
         return working_time() + share * self._seconds_left()
 
     def witnesses(self, proof: list[tuple[int, Fraction]]) -> tuple[list[Inseparable], list[Fraction]]:
-        """The witnesses of a proof as certificates about rows, with their shares: rows that are 0, opposite rows, and
-        those of the pool."""
+        """Return the witnesses of a proof as certificates about rows, with their shares: rows that are 0, opposite
+        rows, and those of the pool."""
         distinct, size = self.distinct, (len(self.given), self.given.rows.n_features)
-        one, found, shares = Fraction(1), [], []
+        one, witnesses, shares = Fraction(1), [], []
         if distinct.zeros.size:
-            found.append(Inseparable(self.question, distinct.zeros[:1], (one,), *size))
+            witnesses.append(Inseparable(self.question, distinct.zeros[:1], (one,), *size))
             shares.append(Fraction(len(distinct.zeros)))
         for at in np.flatnonzero(distinct.pairs).tolist():
             pair = np.sort([distinct.first[at], distinct.opposite[at]])
-            found.append(Inseparable(self.question, pair, (one, one), *size))
+            witnesses.append(Inseparable(self.question, pair, (one, one), *size))
             shares.append(Fraction(int(distinct.pairs[at])))
         for at, share in proof:
             points = self.pool.sets[at]
             rows, multipliers = distinct.first[points], distinct.unscale_multipliers(points, self.pool.multipliers[at])
             order = np.argsort(rows)
-            found.append(Inseparable(self.question, rows[order], tuple(multipliers[a] for a in order), *size))
+            witnesses.append(Inseparable(self.question, rows[order], tuple(multipliers[a] for a in order), *size))
             shares.append(share)
-        return found, shares
+        return witnesses, shares
 
     def final_half_space(self) -> tuple[np.ndarray, np.ndarray]:
-        """The best half-space, and the sign of <w, z> for each point.
+        """Return the best half-space, and the sign of <w, z> for each point.
 
         Where a point is on its boundary, the half-space is turned a little: of opposite rows one is right on either
         side, and none on the boundary.
@@ -335,10 +336,10 @@ class FewestErrorsSearch:
             # w + epsilon v gets right what w does, and has no point on its boundary
             v = self.rng.standard_normal(len(w))
             turned = np.where(signs == 0, np.sign(self.points.margins(v)) * self.points.signs, 0).astype(np.int64)
-            found = certify_signs(
+            verdict = certify_signs(
                 self.points.rows, np.where(signs > 0, self.points.signs, turned), self.question, tol=_ANY_MARGIN
             )
-            if isinstance(found, Separable):  # as it must be, unless rounding changed the sign of some <v, z>
-                w = np.append(found.separator, found.intercept)
+            if isinstance(verdict, Separable):  # as it must be, unless rounding changed the sign of some <v, z>
+                w = np.append(verdict.separator, verdict.intercept)
                 signs = exact_signs(self.points, w)
         return w, signs

@@ -35,7 +35,7 @@ def descend_in_stages(
 ) -> Iterator[np.ndarray]:
     """Descend on sum costs * sigmoid(-<w, z>), from w scaled up in stages, and yield w after each.
 
-    Stage by stage the smooth loss comes closer to the number of errors, to which far points matter no more than near
+    Stage by stage the smooth loss comes closer to the number of errors, in which far points count no more than near
     ones.
     """
     for steepness in (1.0, 4.0, 16.0, 64.0):
@@ -47,7 +47,7 @@ def descend_in_stages(
 
 
 def _run_pocket(points: SignedPoints, expired: Callable[[], bool]) -> np.ndarray:
-    """The weights of the pocket algorithm after some passes."""
+    """Return the weights of the pocket algorithm after some passes."""
     learner = Learner(hypothesis=Pocket(), fit_intercept=bool(points.constant))
     state = learner.init(points.rows.n_features)
     codes, passes = (points.signs > 0).astype(np.int64), min(50, 10 + 100_000 // len(points))
@@ -86,7 +86,7 @@ def _descend(
     Where squares of very long points overflow, the descent ends early with a poor guess, which does no harm.
     """
     X: Any = points.rows.take(np.arange(len(points)))
-    # shares instead of costs, so that steps do not depend on the number of points
+    # Shares instead of costs, so that steps do not depend on the number of points.
     shares, signs = costs / costs.sum(), points.signs.astype(float)
 
     def value_and_gradient(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -101,5 +101,5 @@ def _descend(
 
     given: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "callback": stop, "options": {"maxiter": 200}}
     with np.errstate(over="ignore", invalid="ignore"):
-        answer = minimize(value_and_gradient, start, **given)
-    return np.asarray(answer.x)
+        result = minimize(value_and_gradient, start, **given)
+    return np.asarray(result.x)

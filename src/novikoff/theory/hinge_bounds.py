@@ -48,7 +48,7 @@ class ScaledPoints:
     def combine(self, alpha: np.ndarray) -> np.ndarray:
         """sum alpha_i z_i / R."""
         rows, out = self.points.rows, np.empty(self.size)
-        hinge.weighted_sum(rows.data, rows.indices, rows.indptr, self.points.constant, alpha * self.points.signs, out)
+        hinge.combine_rows(rows.data, rows.indices, rows.indptr, self.points.constant, alpha * self.points.signs, out)
         return out / self.scale
 
     def hessian_product(self, chosen: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -56,7 +56,7 @@ class ScaledPoints:
         rows, out, indicator = self.points.rows, np.empty(self.size), np.zeros(len(self.points))
         indicator[chosen] = 1.0
         arrays, constant = (rows.data, rows.indices, rows.indptr), self.points.constant
-        descent.hessian_product(*arrays, constant, indicator, direction / self.scale, out)
+        descent.fill_hessian_product(*arrays, constant, indicator, direction / self.scale, out)
         return out / self.scale
 
 
@@ -81,11 +81,11 @@ class FreundSchapireBound:
         return (p + loss) ** 2
 
     def lower(self, alpha: np.ndarray, total: float, length: float) -> float:
-        """The lower bound that dual weights prove, given their sum and |sum alpha z / R|."""
+        """Return the lower bound that dual weights prove, given their sum and |sum alpha z / R|."""
         return (total / (max(length, _length(alpha)) or 1.0)) ** 2
 
     def norm_factor(self, p: float, h: np.ndarray) -> float:
-        """The factor of |w| in the function that is minimised, norm_factor * |w| + loss."""
+        """Return the factor of |w| in the function that is minimised, norm_factor * |w| + loss."""
         return 1.0
 
     def weights(self, h: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class FreundSchapireBound:
         return h / math.hypot(_length(h), self.mu)
 
     def curvature(self, h: np.ndarray) -> tuple[np.ndarray, float, float]:
-        """Rows whose loss has curvature, that curvature, and by how much it is less along sum alpha z."""
+        """Return rows whose loss has curvature, that curvature, and by how much it is less along sum alpha z."""
         curvature = 1.0 / math.hypot(_length(h), self.mu)
         return np.flatnonzero(h), curvature, curvature
 
@@ -232,7 +232,7 @@ class NewtonDescent:
         chosen, curvature, reduction = self.theorem.curvature(h)
 
         def product(d: np.ndarray) -> np.ndarray:
-            """The Hessian of norm_factor * |w| + loss, times d; along w it may be 0, so a little is added."""
+            """Return the Hessian of norm_factor * |w| + loss, times d; along w it may be 0, so a little is added."""
             along = (
                 norm_factor / p * (d * (1.0 + 1e-9) - axis * _dot(axis, d))
                 - reduction * _dot(combination, d) * combination

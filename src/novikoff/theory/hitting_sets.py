@@ -40,7 +40,8 @@ class WitnessPool:
         return index
 
     def incidence(self, chosen: np.ndarray | None = None) -> tuple[sp.csr_array, np.ndarray]:
-        """A matrix of 0 and 1, sets by points, for the points that are in any set; and which points these are."""
+        """Return a matrix of 0 and 1, sets by points, for the points that are in any set; and which points these
+        are."""
         sets = self.sets if chosen is None else [self.sets[a] for a in chosen]
         points, columns = np.unique(np.concatenate(sets), return_inverse=True)
         starts = np.cumsum([0, *map(len, sets)])
@@ -72,22 +73,22 @@ class WitnessPool:
     def find_cheapest(self, seconds: float, chosen: np.ndarray | None = None) -> tuple[np.ndarray, bool]:
         """Find a hitting set by integer programming, and tell whether HiGHS considers it the cheapest."""
         A, points = self.incidence(chosen)
-        answer = milp(
+        result = milp(
             self.costs[points],
             integrality=np.ones(len(points)),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(A, 1, np.inf),
             options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
         )
-        if answer.x is None:
+        if result.x is None:
             return points[:0], False
-        return points[answer.x > 0.5], answer.status == 0
+        return points[result.x > 0.5], result.status == 0
 
     def find_shares(self, seconds: float) -> list[Fraction]:
         """Find shares with the largest sum, such that the shares of a point's sets sum to its cost at most."""
         A, points = self.incidence()
         costs = self.costs[points]
-        answer = linprog(
+        result = linprog(
             -np.ones(A.shape[0]),
             A_ub=sp.csr_array(A.T),
             b_ub=costs,
@@ -95,9 +96,9 @@ class WitnessPool:
             method="highs",
             options={"time_limit": max(seconds, 0.01)},
         )
-        if answer.x is None or answer.status != 0:
+        if result.x is None or result.status != 0:
             return [Fraction(0)] * A.shape[0]
-        return _round_to_fractions(answer.x, A, costs)
+        return _round_to_fractions(result.x, A, costs)
 
 
 def _round_to_fractions(shares: np.ndarray, A: sp.csr_array, costs: np.ndarray) -> list[Fraction]:
@@ -114,7 +115,7 @@ def _round_to_fractions(shares: np.ndarray, A: sp.csr_array, costs: np.ndarray) 
 
 
 def _fit_costs(shares: list[Fraction], A: sp.csr_array, costs: np.ndarray) -> bool:
-    """Whether shares are not negative, and those of each point's sets sum to its cost at most."""
+    """Return whether shares are not negative, and those of each point's sets sum to its cost at most."""
     loads = [Fraction(0)] * A.shape[1]
     for share, start, stop in zip(shares, A.indptr[:-1].tolist(), A.indptr[1:].tolist(), strict=True):
         if share:

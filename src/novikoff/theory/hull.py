@@ -49,7 +49,7 @@ class Corral:
 
     @classmethod
     def empty(cls, points: SignedPoints) -> Corral:
-        """The result of a search that found nothing."""
+        """Return the result of a search that found nothing."""
         zeros = np.zeros(points.rows.n_features + 1)
         return cls(np.empty(0, np.int64), np.empty(0), zeros, zeros, 0.0)
 
@@ -59,7 +59,7 @@ class Corral:
 
 
 def search(points: SignedPoints, tol: float) -> Corral:
-    """Search until the gap is tol * upper, the point is 0 as far as doubles tell, or they can do no better."""
+    """Search until the gap is tol * upper, the point is 0 up to rounding, or doubles allow no improvement."""
     return _WorkingSetSearch(points, tol).run()
 
 
@@ -155,7 +155,9 @@ class _WorkingSetSearch:
         factor = np.zeros((capacity, capacity))
         corral[:size], weights[:size], factor[:size, :size] = now.corral, now.weights, now.factor
         rounding = 4.0 * _UNIT * float(self._squares().max())
-        size = hull.nearest_point(self.G, m, self.shift, rounding, entering, corral, weights, factor, size, 100 * m)
+        size = hull.find_nearest_point(
+            self.G, m, self.shift, rounding, entering, corral, weights, factor, size, 100 * m
+        )
         return _refine(corral[:size].copy(), weights[:size].copy(), factor[:size, :size].copy(), self.z)
 
 
@@ -216,7 +218,7 @@ def _stack(upper: Any, lower: Any) -> Any:
 
 
 def _perceptron_direction(points: SignedPoints) -> np.ndarray:
-    """The weights of an averaged perceptron after one pass: on easy data already a separator."""
+    """Return the weights of an averaged perceptron after one pass: on easy data already a separator."""
     learner = Learner(hypothesis="averaged", fit_intercept=bool(points.constant))  # type: ignore[arg-type]
     state = learner.update(learner.init(points.rows.n_features), points.rows, (points.signs > 0).astype(np.int64))
     weights = learner.hypothesis.weights(state)

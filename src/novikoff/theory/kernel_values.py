@@ -70,9 +70,8 @@ class KernelValues:
 
         A distance t that is a sum of differences is off by d + 3 units of t at most, and exp(-t) by half as many and a
         few of its own, as t exp(-t) < 1 / 2; all of them four times, so that the checker
-        arrives at the same verdict. The sum
-        |x|^2 - 2 <x, z> + |z|^2 is off by units of (|x| + |z|)^2: differences are formed instead, unless rows are too
-        wide for that.
+        arrives at the same verdict. The sum |x|^2 - 2 <x, z> + |z|^2 is off by units of (|x| + |z|)^2: differences are
+        formed instead, unless rows are too wide for that.
         """
         units = 4.0 * (rows.n_features + 16) * 2.0**-52
         if function.name != "rbf":
@@ -115,7 +114,7 @@ class KernelValues:
         return exact.root_upper_bound(fmpq(squared.numerator, squared.denominator)) if squared > 0 else 0.0
 
     def are_equal(self, i: int, j: int) -> bool:
-        """Whether two rows are the same in feature space."""
+        """Return whether two rows are the same in feature space."""
         if not self.can_vanish:
             return self._vector(i) == self._vector(j)
         (one,), (both, other) = self.exact_values(i, [i]), self.exact_values(j, [i, j])

@@ -11,7 +11,8 @@ import numpy as np
 from novikoff.errors import DataError
 from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.theory.exact import iterate_products, to_rational_vector
-from novikoff.theory.separability import names_of, read_data
+from novikoff.theory.questions import names_of
+from novikoff.theory.separability import read_data
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["margin", "margins"]
@@ -53,7 +54,7 @@ def margins(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> np.nda
 
 
 def margin(w: Any, X: Any, y: Any, *, intercept: float | None = None) -> float:
-    """The smallest of `margins`: positive if and only if w has every row on its side, in exact arithmetic.
+    """Return the smallest of `margins`: positive if and only if w has every row on its side, in exact arithmetic.
 
     >>> import novikoff as nk
     >>> nk.margin([3.0, 4.0], [[5.0, 0.0], [0.0, 5.0], [-5.0, -5.0]], [1, 1, -1])
@@ -69,16 +70,16 @@ def _margins_with_exact_signs(points: SignedPoints, weights: np.ndarray) -> np.n
         weights, -exponent
     )  # so that squares neither overflow nor underflow; scaling by a power of two rounds nothing else
     length = float(np.linalg.norm(w))
-    found = points.margins(w)
-    doubtful = np.flatnonzero(np.abs(found) <= points.rounding(w))
-    found /= length
+    distances = points.margins(w)
+    doubtful = np.flatnonzero(np.abs(distances) <= points.rounding(w))
+    distances /= length
     scale = Fraction(2) ** exponent
     for row, product in zip(
         doubtful.tolist(), iterate_products(points, doubtful, to_rational_vector(weights)), strict=True
     ):
         distance = float(Fraction(int(product.p), int(product.q)) / scale) / length
-        found[row] = distance or math.copysign(_TINY, product.p) if product else 0.0
-    return found
+        distances[row] = distance or math.copysign(_TINY, product.p) if product else 0.0
+    return distances
 
 
 def _signs(labels: np.ndarray) -> np.ndarray:

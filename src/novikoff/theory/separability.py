@@ -19,13 +19,14 @@ from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.inputs.rows import Rows
 from novikoff.kernel_methods.kernels import Kernel, resolve
 from novikoff.kernel_methods.matrices import are_objects
-from novikoff.theory.certificates import Certificate, Question, Verdicts
+from novikoff.theory.certificates import Certificate, Verdicts
 from novikoff.theory.decision import METHODS, certify_signs
 from novikoff.theory.exact_inputs import explain_overflow, require_doubles
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
+from novikoff.theory.questions import Question, names_of
 
-__all__ = ["certify", "certify_classes", "certify_signs", "names_of", "read_data"]
+__all__ = ["certify", "certify_classes", "certify_signs", "read_data"]
 
 
 def certify(
@@ -61,7 +62,7 @@ def certify(
     fit_intercept : bool, optional
         Whether every row has a constant coordinate 1. As for the estimators, True by default, and False with a kernel.
     positive : label, optional
-        Ask only about this label against the rest.
+        Decide only about this label against the rest.
     method : {"hull", "lp"}
         Wolfe's nearest point of the hull; or a linear program (SciPy's HiGHS) to start from, slow, as a second
         opinion.
@@ -104,7 +105,7 @@ def certify(
         raise ValueError(f"tol must be a number in [0, 1), found {tol!r}.")
     if fit_intercept is None:
         fit_intercept = kernel is None
-    ask, labels = (
+    decide, labels = (
         _prepare_questions(X, y, method, tol)
         if kernel is None
         else _prepare_kernel_questions(
@@ -113,36 +114,32 @@ def certify(
     )
     names = names_of(encode_labels(labels)[0])
     if positive is not None:
-        if positive not in names:
-            raise DataError(f"The label {positive!r} is not in y, whose labels are {names!r}.")
-        return ask(Question(positive, None, fit_intercept, one_against_rest=True))
+        return decide(Question.against_rest(positive, names, fit_intercept))
     if len(names) <= 2:
         negative, positive = Labels(names).of_code
-        return ask(Question(positive, negative, fit_intercept))
-    return certify_classes(ask, names, fit_intercept)
+        return decide(Question(positive, negative, fit_intercept))
+    return certify_classes(decide, names, fit_intercept)
 
 
-_AnswerQuestion = Callable[[Question], Certificate]
+_Decide = Callable[[Question], Certificate]
 
 
-def certify_classes(ask: _AnswerQuestion, names: list[Any], fit_intercept: bool) -> Verdicts:
-    """Ask about each class against the rest, then about each pair of classes."""
+def certify_classes(decide: _Decide, names: list[Any], fit_intercept: bool) -> Verdicts:
+    """Decide about each class against the rest, then about each pair of classes."""
     return Verdicts(
-        {name: ask(Question(name, None, fit_intercept, one_against_rest=True)) for name in names},
-        {(one, other): ask(Question(other, one, fit_intercept)) for one, other in combinations(names, 2)},
+        {name: decide(Question(name, None, fit_intercept, one_against_rest=True)) for name in names},
+        {(one, other): decide(Question(other, one, fit_intercept)) for one, other in combinations(names, 2)},
     )
 
 
-def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_AnswerQuestion, np.ndarray]:
-    """A function that answers questions about these rows, and their labels."""
+def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_Decide, np.ndarray]:
+    """Return a function that decides questions about these rows, and their labels."""
     rows, labels = read_data(X, y)
     return lambda question: certify_signs(rows, question.signs(labels), question, method, tol), labels
 
 
-def _prepare_kernel_questions(
-    X: Any, y: Any, method: str, tol: float, **given: Any
-) -> tuple[_AnswerQuestion, np.ndarray]:
-    """A function that answers questions about these rows in feature space, and their labels."""
+def _prepare_kernel_questions(X: Any, y: Any, method: str, tol: float, **given: Any) -> tuple[_Decide, np.ndarray]:
+    """Return a function that decides questions about these rows in feature space, and their labels."""
     as_given = X
     X = X if are_objects(X) or hasattr(X, "shape") else np.asarray(X)
     n_features = 0 if are_objects(X) else X.shape[1] if len(X.shape) == 2 else 0
@@ -153,16 +150,11 @@ def _prepare_kernel_questions(
     if isinstance(function, Kernel) or not are_objects(X):
         require_doubles(as_given)
 
-    def ask(question: Question) -> Certificate:
+    def decide(question: Question) -> Certificate:
         question = replace(question, kernel=function)
         return certify_features(values, question.signs(labels), question, n_features, method, tol)
 
-    return ask, labels
-
-
-def names_of(classes: np.ndarray) -> list[Any]:
-    """Convert classes to plain Python values; dates are left alone, because `tolist` would make integers of them."""
-    return list(classes) if classes.dtype.kind in "mM" else classes.tolist()
+    return decide, labels
 
 
 def read_data(X: Any, y: Any) -> tuple[Rows, np.ndarray]:

@@ -51,7 +51,7 @@ class SignedPoints:
         return scores
 
     def rounding(self, w: np.ndarray) -> np.ndarray:
-        """How far `margins` may be off: n u sum |w_j z_j| for n products; Cauchy-Schwarz bounds the sum.
+        """Return how far `margins` may be off: n u sum |w_j z_j| for n products; Cauchy-Schwarz bounds the sum.
 
         Squared lengths below SMALLEST_SQUARED_NORM may have lost all their digits.
         """
@@ -59,13 +59,14 @@ class SignedPoints:
         return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
 
     def hashes(self, *, up_to_sign: bool) -> tuple[np.ndarray, np.ndarray]:
-        """A hash of each row of X, equal for identical rows (or also for x and -x); and the sign of its first entry."""
+        """Return a hash of each row of X, equal for identical rows (or also for x and -x); and the sign of its first
+        entry."""
         hashes, leads = np.empty(len(self), np.uint64), np.empty(len(self))
         row_hashing.hash_rows(self.rows.data, self.rows.indices, self.rows.indptr, up_to_sign, hashes, leads)
         return hashes, leads
 
     def margin_lower_bound(self, w: np.ndarray) -> float:
-        """A lower bound on all <w, z> / |w|, as far as doubles can tell.
+        """Return a lower bound on all <w, z> / |w|, as far as doubles can tell.
 
         Rounding is counted four times, so that a checker that adds in another order arrives at the same verdict.
         """
@@ -73,14 +74,14 @@ class SignedPoints:
         return float((self.margins(w) - 4.0 * self.rounding(w)).min()) / length * (1.0 - 2.0**-50)
 
     def length_upper_bound(self, at: np.ndarray, weights: np.ndarray) -> float:
-        """An upper bound on |sum weights * z| / sum weights, weights > 0, as far as doubles can tell."""
+        """Return an upper bound on |sum weights * z| / sum weights, weights > 0, as far as doubles can tell."""
         rounding = (len(at) + self.dimension + 8) * 2.0**-52
         longest = math.sqrt(float(self.squared_lengths[at].max()) + SMALLEST_SQUARED_NORM)
         length = float(np.linalg.norm(self.take(at).T @ weights)) / float(weights.sum())
         return (length + 2.0 * rounding * longest) * (1.0 + 4.0 * rounding)
 
     def take(self, at: np.ndarray) -> Any:
-        """Some of the points as doubles, the constant coordinate last; sparse only if they have many columns."""
+        """Return some of the points as doubles, the constant coordinate last; sparse only if they have many columns."""
         x: Any = self.rows.take(at)
         y = self.signs[at].astype(float)
         last = (y * self.constant)[:, None]
@@ -89,7 +90,7 @@ class SignedPoints:
         return np.hstack([y[:, None] * (x.toarray() if sp.issparse(x) else x), last])
 
     def take_used(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Some of the points as a dense array of the columns that are not all zero, and the indices of the columns."""
+        """Return some of the points as a dense array without columns of zeros, and the indices of its columns."""
         z = self.take(at)
         columns = np.unique(z.indices) if sp.issparse(z) else np.flatnonzero(z.any(axis=0))
         z = z[:, columns]

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import novikoff as nk
 from novikoff.errors import CertificateError, RuleError
 from novikoff.kernel_methods.kernels import CustomKernel, resolve
-from novikoff.theory import certificates
+from novikoff.theory import checker_inputs
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question
 from novikoff.theory.checkers.exponentials import exponential_in_doubles
 from novikoff.theory.checkers.kernel_values import GivenMatrix, kernel_by_name
@@ -195,14 +195,14 @@ def test_kernels_with_a_name_are_not_computed_by_the_search(name, monkeypatch):
     for form in (X, sp.csr_array(X)):
         c = nk.certify(form, y, kernel=name, gamma=0.7)
         with monkeypatch.context() as patched:
-            patched.setattr(certificates, "kernel_matrix", None)
+            patched.setattr(checker_inputs, "kernel_matrix", None)
             c.verify(form, y)
 
 
 def test_a_precomputed_matrix_is_not_computed_by_the_search(monkeypatch):
     K = np.array([[2.0, 1.0], [1.0, 3.0]])
     c = nk.certify(K, [0, 1], kernel="precomputed")
-    monkeypatch.setattr(certificates, "kernel_matrix", None)
+    monkeypatch.setattr(checker_inputs, "kernel_matrix", None)
     c.verify(K, [0, 1])
     for other in (K[:1], np.array([[2.0, 2.0], [1.0, 3.0]]), np.full((2, 2), np.nan), sp.csr_array(K)):
         with pytest.raises(CertificateError):

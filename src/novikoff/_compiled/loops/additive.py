@@ -92,7 +92,7 @@ class UpdateLog(NamedTuple):
 
 
 @loop
-def binary_pass(rows, codes, order, start, stop, settings, weights, counters, log):
+def learn_binary(rows, codes, order, start, stop, settings, weights, counters, log):
     """Learn two classes, codes 0 and 1, from rows order[start:stop], or start..stop-1 if order is None.
 
     Return (updates logged, position reached). A position below `stop` is that of a row or a step that is not a number.
@@ -153,10 +153,10 @@ def binary_pass(rows, codes, order, start, stop, settings, weights, counters, lo
 
 
 @loop
-def multiclass_pass(rows, codes, order, start, stop, settings, weights, counters, log):
+def learn_multiclass(rows, codes, order, start, stop, settings, weights, counters, log):
     """Learn many classes, codes 0..K-1: on an update add to the true class, subtract from its strongest rival.
 
-    Arguments and result are those of binary_pass.
+    Arguments and result are those of learn_binary.
     """
     data, indices, indptr, n_features, squared_norms = rows
     constant, tie, rule, parameter = settings
@@ -182,7 +182,7 @@ def multiclass_pass(rows, codes, order, start, stop, settings, weights, counters
         row_scores(data, indices, indptr, i, w, s)
         for k in range(s.size):
             s[k] += constant * bias[k]
-        z = strongest_rival(s, y, tie)
+        z = find_strongest_rival(s, y, tie)
         margin = s[y] - s[z]
         mistake = margin < 0.0 or (margin == 0.0 and (z - y) * tie >= 0)
         tau = step_size(rule, parameter, margin, q, mistake)
@@ -232,7 +232,7 @@ def copy_into(to, source):
 
 
 @inlined
-def strongest_rival(s, y, tie):
+def find_strongest_rival(s, y, tie):
     """Return the highest-scoring class other than y; of equal scores the first class if ties are negative, else the
     last, as in predictions."""
     best = 0 if y != 0 else 1
@@ -257,15 +257,15 @@ def log_update(position, rival, tau, margin, q, counts, measures, integers, floa
 
 
 @loop
-def binary_scores(data, indices, indptr, constant, w, bias, out):
-    """out[i] = <w, x_i> + constant * bias, rounded as in binary_pass, so that both agree on every row."""
+def score_binary(data, indices, indptr, constant, w, bias, out):
+    """out[i] = <w, x_i> + constant * bias, rounded as in learn_binary, so that both agree on every row."""
     for i in range(out.shape[0]):
         out[i] = row_dot(data, indices, indptr, i, w) + constant * bias[0]
 
 
 @loop
-def multiclass_scores(data, indices, indptr, constant, w, bias, out):
-    """out[i, k] = <w_k, x_i> + constant * bias_k, rounded as in multiclass_pass."""
+def score_multiclass(data, indices, indptr, constant, w, bias, out):
+    """out[i, k] = <w_k, x_i> + constant * bias_k, rounded as in learn_multiclass."""
     for i in range(out.shape[0]):
         row_scores(data, indices, indptr, i, w, out[i])
         for k in range(bias.size):

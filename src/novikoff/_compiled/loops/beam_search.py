@@ -75,18 +75,18 @@ def extend_prefixes(E, Q, T, i, neg_inf, n_before, before, before_scores, scores
 
 
 @inlined
-def rank_of_right_prefix(kept, kept_parents, count, tag, parent, n_tags, is_second):
+def find_right_prefix(kept, kept_parents, count, tag, parent, n_tags, is_second):
     """Return the rank in the beam of the prefix that extends `parent` by this tag, or -1."""
-    found = -1
+    rank = -1
     for k in range(count):
         last = kept[k] // n_tags if is_second else kept[k]
         if last == tag and kept_parents[k] == parent:
-            found = k
-    return found
+            rank = k
+    return rank
 
 
 @loop
-def beam_chain(E, Q, T, n, neg_inf, is_learning, y, beam, guess):
+def search_beam(E, Q, T, n, neg_inf, is_learning, y, beam, guess):
     """Beam search. Return the number of tags in `guess`: n; while learning, the length of the first prefix of y that is
     not in the beam; 0 if no allowed chain exists."""
     scores, parents, kept, kept_scores, kept_parents = beam
@@ -107,7 +107,7 @@ def beam_chain(E, Q, T, n, neg_inf, is_learning, y, beam, guess):
         if count == 0:
             return 0
         if is_learning:
-            right = rank_of_right_prefix(kept[i], kept_parents[i], count, y[i], right, n_tags, is_second)
+            right = find_right_prefix(kept[i], kept_parents[i], count, y[i], right, n_tags, is_second)
             if right < 0:
                 length = i + 1
                 break

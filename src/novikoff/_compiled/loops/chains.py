@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.beam_search import beam_chain
+from novikoff._compiled.loops.beam_search import search_beam
 from novikoff._compiled.loops.simd import add_rows, prefetch, prefetch_ends
 from novikoff._compiled.loops.viterbi import (
     TransitionWeights,
@@ -97,10 +97,10 @@ def tag_sentences(starts, E, weights, T, penalties, buffers, beam, tags):
             # without transition features, Q is the same for the next sentence
             is_ready = attempt == 0 and weights.features.shape[1] == 0
             if beam is None:
-                found = decode(e, Q, T, n, neg_inf, buffers, y)
+                is_allowed = decode(e, Q, T, n, neg_inf, buffers, y)
             else:
-                found = beam_chain(e, Q, T, n, neg_inf, False, no_tags, beam, y) > 0
-            if found:
+                is_allowed = search_beam(e, Q, T, n, neg_inf, False, no_tags, beam, y) > 0
+            if is_allowed:
                 break
             add_end_penalties(e, 0, n, penalties.ends, -1)
 
@@ -169,7 +169,7 @@ def add_one(W, U, row, tag, sign, before):
 
 
 @inlined
-def row_for(f, training, counts):
+def find_or_add_row(f, training, counts):
     """Return the row of a feature; a feature without a row gets the next free one."""
     row = np.int64(training.row_of[f])
     if row < 0:
@@ -186,7 +186,7 @@ def update_features(training, weights, counts, i, y, guess, before):
     increase, features = 0, training.features
     for k in range(features.shape[1]):
         if features[i, k] >= 0:
-            row = row_for(features[i, k], training, counts)
+            row = find_or_add_row(features[i, k], training, counts)
             increase += add_one(weights.W, weights.U, row, y, 1, before)
             increase += add_one(weights.W, weights.U, row, guess, -1, before)
     return increase
@@ -200,13 +200,13 @@ def update_pair(training, weights, with_pairs, counts, i, a, z, sign, before):
     transitions = training.transitions
     for k in range(transitions.shape[1]):
         if transitions[i, k] >= 0:
-            row = row_for(training.after[transitions[i, k], a], training, counts)
+            row = find_or_add_row(training.after[transitions[i, k], a], training, counts)
             increase += add_one(weights.W, weights.U, row, z, sign, before)
     return increase
 
 
 @inlined
-def update(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before):
+def update_weights(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before):
     """w <- w + phi(x, y) - phi(x, y^) for the first n tokens. Return the increase of |w|^2."""
     increase = 0
     for i in range(n):
@@ -256,14 +256,14 @@ def learn_sentences(order, training, weights, T, T_moments, with_pairs, penaltie
         if beam is None:
             decode(E, Q, T, n, neg_inf, buffers, guess)
         else:
-            n = beam_chain(E, Q, T, n, neg_inf, True, y, beam, guess)
+            n = search_beam(E, Q, T, n, neg_inf, True, y, beam, guess)
         is_right = True
         for i in range(n):
             is_right &= guess[i] == y[i]
         if is_right:
             continue
         gap = score_chain(E, Q, T, n, y) - score_chain(E, Q, T, n, guess)  # <w, delta>, before w changes
-        increase = update(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before)
+        increase = update_weights(training, weights, T, T_moments, with_pairs, counts, begin, n, y, guess, before)
         counts[MISTAKES] += 1
         counts[SQUARED_NORM] += increase
         # |w + delta|^2 = |w|^2 + 2 <w, delta> + |delta|^2, and all but the last are known

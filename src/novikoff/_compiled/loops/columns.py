@@ -4,8 +4,8 @@
     given     the address of the first double of each column
     result    values[i, j] = double i of column j; the sum of all squares, which is NaN or inf if one of them is
 
-The columns are read by their addresses, without an array for each: for blocks of a Parquet file an array per column
-takes as long as the copy. Four columns of four rows are transposed in registers, so that four vectors are written
+The columns are read by their addresses, because to make an array of each column of a Parquet block takes as long as the
+copy. Four columns of four rows are transposed in registers, so that four vectors are written
 instead of sixteen numbers. Gain: 1.8 to 2.3 times as fast as numpy's assignment column by column (100 columns).
 """
 
@@ -30,7 +30,7 @@ def rows_of_columns(addresses, values):
     if is_compiling and not PLAIN:
         try:
             return transpose_columns(addresses, values)
-        except (CompilationError, NotImplementedError):  # the IR cannot be built here, so the bodies below run
+        except (CompilationError, NotImplementedError):  # the IR cannot be built here: copy column by column
             pass
     n = len(values)
     for j, address in enumerate(addresses.tolist()):
@@ -58,7 +58,7 @@ def _write_transpose_block(w, addresses, j, i, values):
 @in_llvm(_write_transpose_block)
 def transpose_block(addresses, j, i, values):
     """values[i + r, j + c] = double i + r of the column at addresses[j + c], for r, c < FOUR."""
-    raise NotImplementedError  # only `rows_of_columns` calls this, and has a fallback of its own
+    raise NotImplementedError  # `rows_of_columns`, the only caller, has a fallback
 
 
 def _write_copy_cell(w, addresses, j, i, values):
@@ -69,7 +69,7 @@ def _write_copy_cell(w, addresses, j, i, values):
 @in_llvm(_write_copy_cell)
 def copy_cell(addresses, j, i, values):
     """values[i, j] = double i of the column at addresses[j]."""
-    raise NotImplementedError  # only `rows_of_columns` calls this, and has a fallback of its own
+    raise NotImplementedError  # `rows_of_columns`, the only caller, has a fallback
 
 
 @loop

@@ -20,7 +20,7 @@ _u = np.uint64  # unsigned indices spare numba's test for negative ones
 
 
 @loop
-def first_decrease(indptr):
+def find_first_decrease(indptr):
     """Return the first i with indptr[i] > indptr[i + 1], or the number of rows."""
     for i in range(indptr.size - 1):
         if indptr[i] > indptr[i + 1]:
@@ -46,7 +46,7 @@ def check_indices(indices, indptr, limit):
             largest, decreases = scan_span(indices, _u(lo), _u(hi))
             if largest >= limit:
                 return first, is_increasing
-            between_rows = decreases_between_rows(indices, indptr, first, i)
+            between_rows = count_decreases_between_rows(indices, indptr, first, i)
             is_increasing = is_increasing and np.int64(decreases) == between_rows
     return n, is_increasing
 
@@ -64,7 +64,7 @@ def scan_span(indices, lo, hi):
 
 
 @inlined
-def decreases_between_rows(indices, indptr, first, last):
+def count_decreases_between_rows(indices, indptr, first, last):
     """Return how many of rows first+1..last-1 begin with an index not larger than the one before it."""
     decreases, lo = np.int64(0), indptr[first]
     for i in range(first + 1, last):

@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.simd import WINDOW, bytes_within
+from novikoff._compiled.loops.simd import WINDOW, mark_bytes_within
 
 # The outcome of reading a number; HARD ones are left to Python.
 NUMBER, NOT_A_NUMBER, HARD = range(3)
@@ -43,7 +43,8 @@ _SIGNS = np.array([1.0, -1.0])
 
 
 def powers_of_five() -> np.ndarray:
-    """The 128 leading bits of 5^q for every q, (high, low): rounded down, and up where q < 0 makes it a reciprocal."""
+    """Return the 128 leading bits of 5^q for every q, (high, low): rounded down, and up where q < 0 makes it a
+    reciprocal."""
     table = np.empty((LARGEST_POWER - SMALLEST_POWER + 1, 2), np.uint64)
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
         if q >= 0:
@@ -59,8 +60,8 @@ def powers_of_five() -> np.ndarray:
 
 
 @inlined
-def high_product(a, b):
-    """The upper and lower 64 bits of a * b."""
+def multiply_wide(a, b):
+    """Return the upper and lower 64 bits of a * b."""
     a0, a1 = a & _LOW_32, a >> _u(32)
     b0, b1 = b & _LOW_32, b >> _u(32)
     p00, p01, p10 = a0 * b0, a0 * b1, a1 * b0
@@ -71,7 +72,7 @@ def high_product(a, b):
 
 @inlined
 def leading_zeros(w):
-    """The number of bits above the highest one, of 64. LLVM turns this loop into a single instruction."""
+    """Return the number of bits above the highest one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(64)
     while w != _u(0):
         w >>= _u(1)
@@ -81,7 +82,7 @@ def leading_zeros(w):
 
 @inlined
 def trailing_zeros(w):
-    """The number of bits below the lowest one, of 64. LLVM turns this loop into a single instruction."""
+    """Return the number of bits below the lowest one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(64)
     while w != _u(0):
         w <<= _u(1)
@@ -91,7 +92,7 @@ def trailing_zeros(w):
 
 @inlined
 def count_ones(w):
-    """The number of bits that are one, of 64. LLVM turns this loop into a single instruction."""
+    """Return the number of bits that are one, of 64. LLVM turns this loop into a single instruction."""
     n = _u(0)
     while w != _u(0):
         w &= w - _u(1)
@@ -101,25 +102,25 @@ def count_ones(w):
 
 @inlined
 def lowest_bit(w):
-    """The lowest bit that is one, alone."""
+    """Return the lowest bit that is one, alone."""
     return w & (~w + _u(1))
 
 
 @inlined
 def mask_up_to_lowest(w):
-    """A mask of the bits up to and including the lowest one; all bits if there is none."""
+    """Return a mask of the bits up to and including the lowest one; all bits if there is none."""
     return w ^ (w - _u(1))
 
 
 @inlined
 def nearest_bits(w, q, powers):
-    """The bits of the double nearest to w * 10^q, w > 0; 0 if 128 bits of 5^q do not decide it."""
+    """Return the bits of the double nearest to w * 10^q, w > 0; 0 if 128 bits of 5^q do not decide it."""
     shift = leading_zeros(w)
     w <<= shift
     power = _u(q - SMALLEST_POWER)
-    high, low = high_product(w, powers[power, _u(0)])
+    high, low = multiply_wide(w, powers[power, _u(0)])
     if high & _u(0x1FF) == _u(0x1FF):  # the bits that decide the rounding may still change
-        more, _ = high_product(w, powers[power, _u(1)])
+        more, _ = multiply_wide(w, powers[power, _u(1)])
         low += more
         if low < more:
             high += _u(1)
@@ -168,7 +169,7 @@ def read_number(text, at, end, powers, bits, values):
         q += power
     is_cut = False
     if digits > _MAX_DIGITS:  # w has overflowed, unless they are leading zeros
-        w, dropped = leading_digits(text, start, at)
+        w, dropped = read_leading_digits(text, start, at)
         is_cut = dropped > 0
         q += dropped
     if w >> _u(53) == _u(0) and -22 <= q <= 22 and not is_cut:
@@ -189,27 +190,27 @@ def read_number(text, at, end, powers, bits, values):
 
 
 @inlined
-def short_number(text, at, end, bits, digits):
+def read_short_number(text, at, end, bits, digits):
     """Read a number [-]digits[.digits] of one to eight digits, up to text[end]; return (value, whether it is one).
 
     `bits` masks the bytes of the window at text[at:] that it takes, `digits` those that are digits; the text has at
     least nine bytes before its end. No branch depends on the number of digits, so the processor reads on meanwhile.
     """
     others = bits & ~digits
-    sign = others & lowest_bit(bits) & bytes_within(text, at, _MINUS, _MINUS)
+    sign = others & lowest_bit(bits) & mark_bytes_within(text, at, _MINUS, _MINUS)
     point = others ^ sign
     n = count_ones(bits & digits)
-    if point & ~(lowest_bit(point) & bytes_within(text, at, _POINT, _POINT)) != _u(0) or n - _u(1) >= _u(8):
+    if point & ~(lowest_bit(point) & mark_bytes_within(text, at, _POINT, _POINT)) != _u(0) or n - _u(1) >= _u(8):
         return 0.0, False
     decimals = count_ones(bits & ~mask_up_to_lowest(point))
     after, has_point = LAST_BYTES[decimals], np.int64(point != _u(0))
-    found = (eight_bytes(text, end - 8) & after) | (eight_bytes(text, end - 8 - has_point) & ~after)
-    w = value_of_eight((found ^ ZEROS) & LAST_BYTES[n])
+    eight = (load_eight_bytes(text, end - 8) & after) | (load_eight_bytes(text, end - 8 - has_point) & ~after)
+    w = join_eight_digits((eight ^ ZEROS) & LAST_BYTES[n])
     return np.float64(np.int64(w)) / _EXACT_TENS[decimals] * _SIGNS[_u(sign != _u(0))], True
 
 
 @inlined
-def eight_bytes(text, at):
+def load_eight_bytes(text, at):
     """text[at : at + 8] as an integer, the first byte lowest. LLVM turns this loop into one load."""
     at = _u(at)
     eight = _u(0)
@@ -219,24 +220,35 @@ def eight_bytes(text, at):
 
 
 @inlined
-def eight_digits(text, at):
-    """The values of the digits at text[at:], a byte each, and how many there are, at most eight; the bytes after the
-    last digit have no meaning."""
-    digits = eight_bytes(text, at) ^ ZEROS
+def load_first_bytes(text, at, n):
+    """Return the first n <= 8 bytes at text[at:] as a word, padded with zeros."""
+    if at + 8 <= text.size:
+        return load_eight_bytes(text, at) & ~LAST_BYTES[_u(8 - n)]
+    word = _u(0)
+    for k in range(n):
+        word |= _u(text[_u(at + k)]) << _u(8 * k)
+    return word
+
+
+@inlined
+def read_eight_digits(text, at):
+    """Return the values of the digits at text[at:], a byte each, and how many there are, at most eight; the bytes after
+    the last digit have no meaning."""
+    digits = load_eight_bytes(text, at) ^ ZEROS
     others = ((digits + _u(0x7676767676767676)) | digits) & _u(0x8080808080808080)  # bytes that are no digits
     return digits, trailing_zeros(others) >> _u(3)
 
 
 @inlined
-def value_of(digits, n):
-    """The integer that the first n of eight digits make."""
+def join_digits(digits, n):
+    """Return the integer that the first n of eight digits make."""
     unused = _u(4) * (_u(8) - n)
-    return value_of_eight(digits << unused << unused)  # in two steps: a shift by 64 bits is undefined
+    return join_eight_digits(digits << unused << unused)  # in two steps: a shift by 64 bits is undefined
 
 
 @inlined
-def value_of_eight(digits):
-    """The integer that eight digits make, a byte each, the leading one lowest (Lemire 2021, section 4)."""
+def join_eight_digits(digits):
+    """Return the integer that eight digits make, a byte each, the leading one lowest (Lemire 2021, section 4)."""
     digits = digits * _u(10) + (digits >> _u(8))
     hundreds = (digits & _PAIRS) * _u(0x000F424000000064)
     ones = ((digits >> _u(16)) & _PAIRS) * _u(0x0000271000000001)
@@ -248,8 +260,8 @@ def read_digits(text, at, end, w):
     """Append the digits at text[at:end] to w, modulo 2^64, and skip them: eight at a time, because a branch for each
     digit would often be mispredicted."""
     while at + 8 <= end:
-        digits, n = eight_digits(text, at)
-        w = w * _INTEGER_TENS[n] + value_of(digits, n)
+        digits, n = read_eight_digits(text, at)
+        w = w * _INTEGER_TENS[n] + join_digits(digits, n)
         at += np.int64(n)
         if n < _u(8):
             return w, at
@@ -269,8 +281,8 @@ def read_few_digits(text, at, end, w):
 
 
 @inlined
-def leading_digits(text, at, end):
-    """The first 19 significant digits of digits with or without a decimal point, and how many follow."""
+def read_leading_digits(text, at, end):
+    """Return the first 19 significant digits of digits with or without a decimal point, and how many follow."""
     w, digits = _u(0), 0
     while at < end:
         if text[_u(at)] != 46:
@@ -309,10 +321,10 @@ def read_numbers(text, starts, ends, powers, out, outcomes):
 
 @loop
 def count_bytes(text, byte):
-    """The number of bytes of a text that are this one."""
+    """Return the number of bytes of a text that are this one."""
     n, at = _u(0), 0
     while at + WINDOW <= text.size:
-        n += count_ones(bytes_within(text, at, byte, byte))
+        n += count_ones(mark_bytes_within(text, at, byte, byte))
         at += WINDOW
     for rest in range(at, text.size):
         n += _u(text[rest] == byte)
@@ -323,30 +335,36 @@ def count_bytes(text, byte):
 def find_lines(text, begins, ends, tabs, numbers):
     """Find the lines that are not blank: where each begins and ends, without the carriage return of a Windows line,
     where its first tab is, -1 if it has none, and its number, counted from 0. Return how many there are."""
-    found = line = begin = at = np.int64(0)
+    n_lines = line = begin = at = np.int64(0)
     tab = np.int64(-1)
     while at < text.size:
-        marks = tabs_and_ends(text, at)
+        marks = mark_tabs_and_ends(text, at)
         while marks != _u(0):
             here = at + np.int64(trailing_zeros(marks))
             if here < text.size and text[_u(here)] == 9:
                 tab = here if tab < 0 else tab
             else:
                 end = here - np.int64(here > begin and text[_u(here - 1)] == 13)
-                begins[found], ends[found], tabs[found], numbers[found] = begin, end, tab if tab < end else -1, line
-                found += not is_blank(text, begin, end)
+                begins[n_lines], ends[n_lines], tabs[n_lines], numbers[n_lines] = (
+                    begin,
+                    end,
+                    tab if tab < end else -1,
+                    line,
+                )
+                n_lines += not is_blank(text, begin, end)
                 begin, tab = here + 1, np.int64(-1)
                 line += 1
             marks &= marks - _u(1)
         at += WINDOW
-    return found
+    return n_lines
 
 
 @inlined
-def tabs_and_ends(text, at):
-    """A mask of the bytes in the window at text[at:] that are tabs or end a line; the end of the text also ends one."""
+def mark_tabs_and_ends(text, at):
+    """Return a mask of the bytes in the window at text[at:] that are tabs or end a line; the end of the text also ends
+    one."""
     if at + WINDOW <= text.size:
-        marks = bytes_within(text, at, 9, 10)
+        marks = mark_bytes_within(text, at, 9, 10)
     else:
         marks = _u(0)
         for k in range(at, text.size):
@@ -358,7 +376,7 @@ def tabs_and_ends(text, at):
 
 @inlined
 def is_blank(text, at, end):
-    """Whether there is nothing in text[at:end] but blanks and tabs."""
+    """Return whether there is nothing in text[at:end] but blanks and tabs."""
     while at < end and (text[_u(at)] == 32 or text[_u(at)] == 9):
         at += 1
     return at >= end
@@ -366,7 +384,7 @@ def is_blank(text, at, end):
 
 @inlined
 def skip_blanks(text, at, end):
-    """The offset after blanks, tabs and the carriage return of a Windows line."""
+    """Return the offset after blanks, tabs and the carriage return of a Windows line."""
     while at < end and (text[_u(at)] == 32 or text[_u(at)] == 9 or text[_u(at)] == 13):
         at += 1
     return at

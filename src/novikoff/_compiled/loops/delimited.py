@@ -66,7 +66,7 @@ def skip_spaces(text, at, end, delimiter):
 
 
 @inlined
-def after_line(text, at, end):
+def skip_line(text, at, end):
     """Return the offset of the next line."""
     while not at_row_end(text, at, end):
         at += 1
@@ -90,7 +90,7 @@ def at_cell_end(text, at, end, delimiter):
 
 
 @inlined
-def cell_span(text, at, end, delimiter, quote, is_utf8):
+def find_cell_span(text, at, end, delimiter, quote, is_utf8):
     """Return (begin, end, cell end): the span of a cell's content, without surrounding spaces, and the offset at which
     the cell ends.
 
@@ -163,7 +163,7 @@ def read_cell(text, at, k, row, syntax, targets, powers, bits, values, arrays):
     if is_number:
         value, after = read_cell_number(text, at, stop, syntax.delimiter, syntax.quote, powers, bits, values)
     if after < 0:
-        begin, end, after = cell_span(text, at, stop, syntax.delimiter, syntax.quote, syntax.is_utf8)
+        begin, end, after = find_cell_span(text, at, stop, syntax.delimiter, syntax.quote, syntax.is_utf8)
         if after < 0:
             return after
         if is_missing(text, begin, end):
@@ -197,7 +197,7 @@ def table_rows(text, at, line, row, syntax, targets, powers, arrays):
     while at < stop:
         begin = at
         if at_row_end(text, skip_spaces(text, at, stop, _TAB if delimiter == _TAB else _SPACE), stop):
-            at = after_line(text, at, stop)
+            at = skip_line(text, at, stop)
             line += 1
             continue
         if row == arrays.lines.size:
@@ -217,7 +217,7 @@ def table_rows(text, at, line, row, syntax, targets, powers, arrays):
             at = skip_spaces(text, at, stop, delimiter)
         if not at_row_end(text, at, stop):
             return row, begin, line, NEEDS_PYTHON
-        at = after_line(text, at, stop)
+        at = skip_line(text, at, stop)
         arrays.lines[row] = line
         row += 1
         line += 1

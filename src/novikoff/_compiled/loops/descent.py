@@ -139,7 +139,7 @@ def step_sizes(settings, squared_radius, t):
 
 
 @loop
-def sgd_pass(rows, targets, order, settings, weights, counts, measures):
+def run_sgd_pass(rows, targets, order, settings, weights, counts, measures):
     """Take one step for each row in `order`, a permutation, or in the order in memory if it is None.
 
     Squared norms that are missing are filled in. Return the number of rows visited before one whose squared norm or
@@ -219,7 +219,7 @@ def fold_scale(scale, average_scale, w, sums):
 
 
 @loop
-def stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inverse, lag, v, counts):
+def run_stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inverse, lag, v, counts):
     """v -= inverse @ (gradient of row i) / (lag + t) for each row in order; the bias is the last entry of v.
 
     Return the number of rows visited before one whose slope is no number.
@@ -270,7 +270,7 @@ def fill_dense_row(data, indices, indptr, i, constant, x):
 
 
 @loop
-def gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
+def fill_gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
     """Return sum_i loss_i; scores_i = <v, (x_i, constant)> and out = sum_i loss'_i (x_i, constant)."""
     total, last = 0.0, 0.0
     d = v.size - 1
@@ -290,7 +290,7 @@ def gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
 
 
 @loop
-def loss_along(scores, direction_scores, t, targets, loss):
+def sum_losses_along(scores, direction_scores, t, targets, loss):
     """Return sum_i loss_i at scores + t * direction_scores, and its derivative by t."""
     total, slope = 0.0, 0.0
     for i in range(targets.size):
@@ -301,14 +301,14 @@ def loss_along(scores, direction_scores, t, targets, loss):
 
 
 @loop
-def curvatures(scores, targets, loss, out):
+def fill_curvatures(scores, targets, loss, out):
     """out_i = loss''_i."""
     for i in range(targets.size):
         out[i] = loss_curvature(loss, scores[i], targets[i])
 
 
 @loop
-def hessian_product(data, indices, indptr, constant, curvatures, direction, out):
+def fill_hessian_product(data, indices, indptr, constant, curvatures, direction, out):
     """out = sum_i curvatures_i (x_i, constant) <direction, (x_i, constant)>."""
     out[:] = 0.0
     last = 0.0
@@ -324,7 +324,7 @@ def hessian_product(data, indices, indptr, constant, curvatures, direction, out)
 
 
 @loop
-def sparse_hessian(data, indices, indptr, constant, curvatures, out):
+def add_sparse_hessian(data, indices, indptr, constant, curvatures, out):
     """out += sum_i curvatures_i (x_i, constant)(x_i, constant)^T, its lower half only, for CSR rows with increasing
     indices."""
     d = _u(out.shape[0] - 1)

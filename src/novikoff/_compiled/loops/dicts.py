@@ -2,8 +2,8 @@
 
     problem   as in additive.py, one example at a time, two classes
     given     x, a dict of names and numbers; w, a dict of names and weights; the label y
-    result    the class of x under the weights; or w += tau * y * x if the rule says so, counts and measures, and
-              a log of the updates
+    result    the class of x under the weights; or w += tau * y * x if the rule requires it, counts and measures,
+              and a log of the updates
     source    as in additive.py; perceptron/one_at_a_time.py is the plain version, equal to the last bit
 
 `learn` and `decide` get addresses of Python objects. They handle the ordinary case and return NotImplemented for
@@ -86,7 +86,7 @@ _WORD = 8
 
 
 @inlined
-def number_of(x, slots):
+def to_double(x, slots):
     """Return the value of a float, int or bool; NaN for other objects and for integers that are too large."""
     kind = int64_at(x + _TYPE)
     if kind == slots[FLOAT] or kind == slots[FLOAT64]:
@@ -101,13 +101,13 @@ def number_of(x, slots):
 
 
 @inlined
-def next_item(x, start):
+def advance_item(x, start):
     """Move on to the next name and value of x, in slots NAME and VALUE; return whether there was one."""
     return dict_next(x, start + _WORD * POSITION, start + _WORD * NAME, start + _WORD * VALUE)
 
 
 @inlined
-def next_weight(w, start, slots):
+def advance_weight(w, start, slots):
     """Move on to the next name and weight of w, in slots WEIGHT_NAME and WEIGHT_VALUE; the name is 0 after the last."""
     if not dict_next(w, start + _WORD * WEIGHT_POSITION, start + _WORD * WEIGHT_NAME, start + _WORD * WEIGHT_VALUE):
         slots[WEIGHT_NAME] = 0
@@ -117,17 +117,17 @@ def next_weight(w, start, slots):
 def dot_and_squared_norm(w, x, start, slots):
     """Return <w, x>, |x|^2 and whether all names have a weight; NaN where something is not ordinary.
 
-    Most dicts of a stream have the same names in the same order as the weights, so the two are walked together.
+    Most dicts of a stream have the same names in the same order as the weights, so both are read side by side.
     """
     s = q = 0.0
     is_known = True
     slots[POSITION] = slots[WEIGHT_POSITION] = 0
-    next_weight(w, start, slots)
-    while next_item(x, start):
-        name, v = slots[NAME], number_of(slots[VALUE], slots)
+    advance_weight(w, start, slots)
+    while advance_item(x, start):
+        name, v = slots[NAME], to_double(slots[VALUE], slots)
         if name == slots[WEIGHT_NAME]:
             weight = slots[WEIGHT_VALUE]
-            next_weight(w, start, slots)
+            advance_weight(w, start, slots)
         elif int64_at(name + _TYPE) == slots[STR]:
             weight = dict_get(w, name)
         else:
@@ -146,11 +146,11 @@ def make_weights(w, x, tau, start, slots, objects, n, end):
     """Make floats w + tau * x for the names of x, and store their addresses at objects[n], objects[n + 1], ...; return
     the number of addresses then. It stops early if memory, a weight or a free entry before `end` is lacking."""
     slots[POSITION] = 0
-    while next_item(x, start):
+    while advance_item(x, start):
         old = dict_get(w, slots[NAME])
         if n == end or not old or int64_at(old + _TYPE) != slots[FLOAT]:
             return n
-        weight = new_float(float64_at(old + _FLOAT_VALUE) + tau * number_of(slots[VALUE], slots))
+        weight = new_float(float64_at(old + _FLOAT_VALUE) + tau * to_double(slots[VALUE], slots))
         if not weight:
             return n
         store_int64(objects + _WORD * n, weight)
@@ -162,7 +162,7 @@ def make_weights(w, x, tau, start, slots, objects, n, end):
 def set_weights(w, x, start, slots, objects, n):
     """Set the weights of the names of x to objects[n], objects[n + 1], ... All names are in w: no memory is needed."""
     slots[POSITION] = 0
-    while next_item(x, start):
+    while advance_item(x, start):
         dict_set(w, slots[NAME], int64_at(objects + _WORD * n))
         n += 1
 
@@ -176,33 +176,33 @@ def release_all(objects, n):
 
 
 @inlined
-def new_reference(x):
-    """x with one more reference, for the caller."""
+def add_reference(x):
+    """Return x with one more reference, for the caller."""
     retain(x)
     return x
 
 
 @Builtin
 def decide(own, x):
-    """The label of x: under the weights, or under their mean if there are sums."""
+    """Return the label of x: under the weights, or under their mean if there are sums."""
     memory = bytearray_data(tuple_get(own, 0))
     slots, float_slots = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
     start = address_of(memory)
     if int64_at(x + _TYPE) != slots[DICT]:
-        return new_reference(slots[NOT_IMPLEMENTED])
+        return add_reference(slots[NOT_IMPLEMENTED])
     s = dot_and_squared_norm(slots[RAW], x, start, slots)[0] + float_slots[CONSTANT] * float_slots[BIAS]
     if slots[SUMS]:
         total = dot_and_squared_norm(slots[SUMS], x, start, slots)[0] + float_slots[CONSTANT] * float_slots[SUMS_BIAS]
         s -= total / max(1, slots[EXAMPLES])
     if not abs(s) < np.inf:
-        return new_reference(slots[NOT_IMPLEMENTED])
+        return add_reference(slots[NOT_IMPLEMENTED])
     code = s > 0.0 or (s == 0.0 and slots[TIE] != TIE_NEGATIVE)
-    return new_reference(slots[LABELS + code])
+    return add_reference(slots[LABELS + code])
 
 
 @Builtin
 def learn(own, given, n):
-    """Predict, suffer, update: one example x with its label y. Returns None."""
+    """Learn from one example, x and its label y: predict, count a mistake, update. Return None."""
     memory = bytearray_data(tuple_get(own, 0))
     slots, float_slots = carray(memory, (N_SLOTS,), np.int64), carray(memory, (N_SLOTS,), np.float64)
     start = address_of(memory)
@@ -212,14 +212,14 @@ def learn(own, given, n):
             if not error_matches(slots[TYPE_ERROR]):
                 return 0
             clear_error()
-        return new_reference(slots[NOT_IMPLEMENTED])
+        return add_reference(slots[NOT_IMPLEMENTED])
     x = int64_at(given)
     if int64_at(x + _TYPE) != slots[DICT] or slots[LOGGED] >= LOG_SIZE:
-        return new_reference(slots[NOT_IMPLEMENTED])
+        return add_reference(slots[NOT_IMPLEMENTED])
     y = 2.0 * int_as_index(label) - 1.0
     s, q, is_known = dot_and_squared_norm(slots[RAW], x, start, slots)
     if not (is_known and q <= LARGEST_SQUARED_NORM):
-        return new_reference(slots[NOT_IMPLEMENTED])
+        return add_reference(slots[NOT_IMPLEMENTED])
     q += float_slots[CONSTANT]
     margin = y * (s + float_slots[CONSTANT] * float_slots[BIAS])
     mistake = margin < 0.0 or (margin == 0.0 and y != slots[TIE])
@@ -227,7 +227,7 @@ def learn(own, given, n):
     if tau > 0.0:
         moved = move(x, tau * y, tau * slots[EXAMPLES] * y, start, slots)
         if moved != MOVED:
-            return 0 if moved == NO_MEMORY else new_reference(slots[NOT_IMPLEMENTED])
+            return 0 if moved == NO_MEMORY else add_reference(slots[NOT_IMPLEMENTED])
     float_slots[MEASURES + SQUARED_RADIUS] = max(float_slots[MEASURES + SQUARED_RADIUS], q)
     slots[EXAMPLES] += 1
     slots[RUN] += 1
@@ -235,35 +235,35 @@ def learn(own, given, n):
         slots[MISTAKES] += mistake
         slots[RUN] = 0
     if tau > 0.0:
-        account(y, tau, margin, q, slots, float_slots)
-    return new_reference(slots[NONE])
+        record_update(y, tau, margin, q, slots, float_slots)
+    return add_reference(slots[NONE])
 
 
 @inlined
 def move(x, step, age, start, slots):
-    """w += step * x, sums += age * x, or nothing; return MOVED, UNUSUAL or NO_MEMORY."""
+    """w += step * x, sums += age * x, or nothing; return MOVED, NOT_ORDINARY or NO_MEMORY."""
     n = dict_size(x)
     needed = n if slots[SUMS] == 0 else 2 * n
     objects = allocate(_WORD * needed)
     if not objects:
         raise_memory_error()
         return NO_MEMORY
-    found = make_weights(slots[RAW], x, step, start, slots, objects, 0, n)
-    if slots[SUMS] and found == n:
-        found = make_weights(slots[SUMS], x, age, start, slots, objects, found, needed)
-    if found < needed:
-        release_all(objects, found)
+    n_made = make_weights(slots[RAW], x, step, start, slots, objects, 0, n)
+    if slots[SUMS] and n_made == n:
+        n_made = make_weights(slots[SUMS], x, age, start, slots, objects, n_made, needed)
+    if n_made < needed:
+        release_all(objects, n_made)
         return NO_MEMORY if error_occurred() else NOT_ORDINARY
     set_weights(slots[RAW], x, start, slots, objects, 0)
     if slots[SUMS]:
         set_weights(slots[SUMS], x, start, slots, objects, n)
-    release_all(objects, found)
+    release_all(objects, n_made)
     return MOVED
 
 
 @inlined
-def account(y, tau, margin, q, slots, float_slots):
-    """Account for an update, and log it."""
+def record_update(y, tau, margin, q, slots, float_slots):
+    """Count an update in slots and measures, and log it."""
     float_slots[BIAS] += tau * y * float_slots[CONSTANT]
     if slots[SUMS]:
         float_slots[SUMS_BIAS] += tau * (slots[EXAMPLES] - 1) * y * float_slots[CONSTANT]

@@ -28,7 +28,7 @@ from novikoff._compiled.loops.additive import (
     TIE_MISTAKE,
     TIE_POSITIVE,
     UPDATES,
-    strongest_rival,
+    find_strongest_rival,
 )
 
 # Columns of `log`: row of the block, weight vector, mistakes so far; and of `values`: the sign, |w|^2 after the update.
@@ -37,7 +37,7 @@ SIGN, SQUARED_NORM_AFTER = range(2)
 
 _u = np.uint64  # unsigned indices spare numba's test for negative ones, which costs as much as a product
 
-LOSS = PROGRESS  # index in `measures` of the sum of squared residuals: a regression measures no progress to a separator
+LOSS = PROGRESS  # index in `measures` of the sum of squared residuals; a regression has no separator to progress along
 
 
 @loop
@@ -84,7 +84,7 @@ def learn_direct(gram, codes, tie, scores, counts, measures, log, values):
     for t in range(n):
         count_example(2.0 * gram[t, t], counts, measures)  # |phi(x, y) - phi(x, z)|^2
         y = codes[t]
-        rival = strongest_rival(scores[:, t], y, tie)
+        rival = find_strongest_rival(scores[:, t], y, tie)
         margin = scores[y, t] - scores[rival, t]
         if is_beaten(margin, y, rival, tie):
             counts[MISTAKES] += 1

@@ -7,11 +7,12 @@
     result    votes added in place
     source    Freund & Schapire 1999, section 4 (dual form) and 5 (one against the rest); Collins 2002, fig. 1 (direct)
 
-A running sum of kernels is the score of each f_k in turn. What rounding leaves of a sum that cancels must not vote. A
-function in which the updates of every row cancel is 0, and so are its scores. If K is a polynomial of <x, z>, updates
-of different rows cancel too: each score has a size, the sum of the lengths of the updates that contributed to it, and
-each query a factor `rounding`; a score within rounding * size of a tie marks its query as `near`. Such queries vote
-again with kernels and sums in twice the precision and a much smaller factor; a score within that is a tie.
+A running sum of kernels is the score of each f_k in turn. Where a sum cancels, its rounding error must not decide a
+vote. A function in which the updates of every row cancel is 0, and so are its scores. If K is a polynomial of <x, z>,
+updates of different rows may cancel too. So each score has a size, the sum of the lengths of the updates that
+contributed to it, and each query a factor `rounding`; a score within rounding * size of a tie marks its query as
+`near`. The votes on such queries are counted again, with kernels and sums in twice the precision and a much smaller
+factor; a score within that is a tie.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, inlined_exactly, loop
-from novikoff._compiled.loops.voting import add_product, precise_score
+from novikoff._compiled.loops.voting import add_product, score_precisely
 
 
 class SignedUpdates(NamedTuple):
@@ -57,7 +58,7 @@ class RunningSums(NamedTuple):
 
 
 @loop
-def one_vs_rest_votes(high, low, updates, born, now, tie_sign, lengths, rounding, sums, votes, near):
+def count_one_vs_rest_votes(high, low, updates, born, now, tie_sign, lengths, rounding, sums, votes, near):
     """votes[v, q] += sum over the functions that vector v ever was of (examples survived) * (sign of their score on q).
 
     `born[v]` is the number of examples before vector v began; it and `sums` are changed.
@@ -71,14 +72,14 @@ def one_vs_rest_votes(high, low, updates, born, now, tie_sign, lengths, rounding
         born[v] = examples[e] - 1
         low_row = None if low is None else low[s]
         add_kernels(signs[e], lengths[s], high[s], low_row, scores[v], corrections[v], sizes[v])
-        if balances(balance[v], twins[s], signs[e]):
+        if update_balance(balance[v], twins[s], signs[e]):
             clear(scores[v], corrections[v], sizes[v])
     for v in range(born.size):
         cast_sign(now - born[v], tie_sign, rounding, scores[v], corrections[v], sizes[v], votes[v], near)
 
 
 @loop
-def direct_votes(high, low, updates, survived, last_of_ties, lengths, rounding, sums, votes, near):
+def count_direct_votes(high, low, updates, survived, last_of_ties, lengths, rounding, sums, votes, near):
     """votes[c, q] += sum of survived[k] over k for which class c has the highest score on query q, of equal scores the
     last class or the first. `sums` is changed."""
     slots, winners, rivals, twins = updates
@@ -89,7 +90,7 @@ def direct_votes(high, low, updates, survived, last_of_ties, lengths, rounding, 
             low_row = None if low is None else low[s]
             for v, sign in ((winners[k - 1], 1.0), (rivals[k - 1], -1.0)):
                 add_kernels(sign, lengths[s], high[s], low_row, scores[v], corrections[v], sizes[v])
-                if balances(balance[v], twins[s], sign):
+                if update_balance(balance[v], twins[s], sign):
                     clear(scores[v], corrections[v], sizes[v])
         cast_highest(survived[k], last_of_ties, rounding, scores, corrections, sizes, votes, near)
 
@@ -121,8 +122,8 @@ def cast_highest(survived, last_of_ties, rounding, scores, corrections, sizes, v
 
 
 @inlined
-def balances(balance, twin, sign):
-    """Count an update by a row; return whether the updates by every row cancel now."""
+def update_balance(balance, twin, sign):
+    """Add an update to the balance of its row; return whether the updates of every row cancel now."""
     before = balance[twin]
     balance[twin] = before + sign
     balance[balance.size - 1] += np.int64(balance[twin] != 0.0) - np.int64(before != 0.0)
@@ -150,11 +151,11 @@ def add_kernels(sign, length, high, low, scores, corrections, sizes):
 
 
 @loop
-def precise_polynomials(data, indices, indptr, query, gamma, coef0, degree, constant, q, high, low):
+def fill_precise_polynomials(data, indices, indptr, query, gamma, coef0, degree, constant, q, high, low):
     """high[s, q] + low[s, q] = (gamma * <x_s, x> + coef0)^degree + constant for one dense query x, in twice the
     precision."""
     for s in range(high.shape[0]):
-        dot, dot_low, _ = precise_score(data, indices, indptr, s, 0.0, query, 0.0)
+        dot, dot_low, _ = score_precisely(data, indices, indptr, s, 0.0, query, 0.0)
         base, base_low, _ = add_product(dot, gamma, coef0, dot_low * gamma, 0.0)
         power, power_low = 1.0, 0.0
         for _ in range(degree):

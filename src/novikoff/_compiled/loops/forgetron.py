@@ -34,7 +34,7 @@ from novikoff._compiled.loops.additive import (
     SEEN_MARGIN,
     SQUARED_NORM,
     UPDATES,
-    strongest_rival,
+    find_strongest_rival,
 )
 from novikoff._compiled.loops.dual import MISTAKES_SO_FAR, ROW, is_beaten
 
@@ -80,8 +80,8 @@ def learn_block(kernels, terms, t, budget, codes, tie, scores, counts, measures,
     values = np.empty(m + n)
     while t < n:
         y = codes[t]
-        class_scores(block[t], terms, scores)
-        rival = strongest_rival(scores, y, tie)
+        sum_class_scores(block[t], terms, scores)
+        rival = find_strongest_rival(scores, y, tie)
         margin = 0.5 * (scores[y] - scores[rival])
         is_mistake = is_beaten(margin, y, rival, tie)
         learns = is_mistake and block[t, m + t] > 0.0
@@ -99,7 +99,7 @@ def learn_block(kernels, terms, t, budget, codes, tie, scores, counts, measures,
             measures[SQUARED_NORM] += 2.0 * margin + 1.0
             if is_full:
                 gather_kernels(r, kernels, terms, values)
-                class_scores(values, terms, scores)
+                sum_class_scores(values, terms, scores)
                 mu = 0.5 * (scores[winners[r]] - scores[rivals[r]])
                 remove_oldest(r, mu, terms, counts, measures)
             log[ends[LOGGED], ROW], log[ends[LOGGED], MISTAKES_SO_FAR] = t, counts[MISTAKES]
@@ -110,7 +110,7 @@ def learn_block(kernels, terms, t, budget, codes, tie, scores, counts, measures,
 
 
 @inlined
-def class_scores(values, terms, scores):
+def sum_class_scores(values, terms, scores):
     """scores[v] = sum of alpha K over the rows added to class v, minus that over the rows subtracted from it."""
     queue, ends, alpha, winners, rivals = terms
     scores[:] = 0.0
@@ -140,7 +140,7 @@ def remove_oldest(r, mu, terms, counts, measures):
     """f <- phi f - phi alpha_r psi_r, with the largest phi that keeps Q <= 15/32 M."""
     queue, ends, alpha, _, _ = terms
     allowance = 15.0 / 32.0 * counts[MISTAKES] - measures[DEVIATION]
-    phi = largest_factor(alpha[r], mu, allowance)
+    phi = find_largest_factor(alpha[r], mu, allowance)
     for at in range(ends[HEAD], ends[TAIL]):
         alpha[queue[at]] *= phi
     weight = alpha[r]  # phi * lambda
@@ -152,7 +152,7 @@ def remove_oldest(r, mu, terms, counts, measures):
 
 
 @inlined
-def largest_factor(lam, mu, allowance):
+def find_largest_factor(lam, mu, allowance):
     """Return the largest phi in (0, 1] with (lam^2 - 2 lam mu) phi^2 + 2 lam phi <= allowance, which is positive."""
     a, b = lam * lam - 2.0 * lam * mu, 2.0 * lam
     if a + b <= allowance:

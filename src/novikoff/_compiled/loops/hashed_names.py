@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.decimals import eight_bytes
+from novikoff._compiled.loops.decimals import load_eight_bytes, load_first_bytes
 from novikoff._compiled.loops.hash_table import fill_slot, find_slot, index_in, is_too_small, prefetch_home
 
 _u = np.uint64
@@ -36,23 +36,12 @@ def mix(h, word):
 
 
 @inlined
-def last_bytes(text, at, n):
-    """Return the n < 8 bytes at text[at:] as a word, padded with zeros."""
-    if at + 8 <= text.size:
-        return eight_bytes(text, at) & ((_u(1) << _u(8 * n)) - _u(1))
-    word = _u(0)
-    for k in range(n):
-        word |= _u(text[_u(at + k)]) << _u(8 * k)
-    return word
-
-
-@inlined
 def name_hash(h, text, at, end):
     """Continue hash h with the bytes of a name. Names hold no zero bytes, so the last ones may be padded with zeros."""
     while at + 8 <= end:
-        h = mix(h, eight_bytes(text, at))
+        h = mix(h, load_eight_bytes(text, at))
         at += 8
-    return mix(h, last_bytes(text, at, end - at)) if at < end else h
+    return mix(h, load_first_bytes(text, at, end - at)) if at < end else h
 
 
 @loop

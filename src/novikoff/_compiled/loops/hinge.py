@@ -18,7 +18,7 @@ _u = np.uint64  # unsigned indices spare numba's test for negative ones, which c
 
 
 @loop
-def weighted_sum(data, indices, indptr, constant, c, out):
+def combine_rows(data, indices, indptr, constant, c, out):
     """out = sum_i c_i (x_i, constant); rows with c_i = 0 are not read."""
     out[:] = 0.0
     last = 0.0

@@ -24,11 +24,11 @@ _NO_DISTANCE = 1e-15
 
 
 @loop
-def nearest_point(G, m, shift, tolerance, entering, corral, weights, L, size, max_steps):
+def find_nearest_point(G, m, shift, tolerance, entering, corral, weights, L, size, max_steps):
     """Continue from a corral of `size` points, with point `entering` first unless it is -1; return the new size.
 
     The first m rows and columns of G are those of the points. It ends at the nearest point, or where double precision
-    does not suffice to go on: no point is nearer by more than `tolerance`, or the entering point depends on the corral.
+    allows no further step: no point is nearer by more than `tolerance`, or the entering point depends on the corral.
     """
     slopes, goal = np.empty(m), np.empty(L.shape[0])
     for _ in range(max_steps):
@@ -37,7 +37,7 @@ def nearest_point(G, m, shift, tolerance, entering, corral, weights, L, size, ma
             entering = np.argmin(slopes)
             if slopes[entering] >= squared_norm - tolerance:
                 break
-        if not extend(G, shift, corral, L, size, entering):
+        if not extend_factor(G, shift, corral, L, size, entering):
             break
         corral[size], weights[size] = entering, 0.0
         size = move_to_affine_minimum(corral, weights, L, size + 1, goal)
@@ -60,7 +60,7 @@ def compute_slopes(G, corral, weights, size, slopes):
 
 
 @inlined
-def extend(G, shift, corral, L, size, entering):
+def extend_factor(G, shift, corral, L, size, entering):
     """Add a row to the factor for an entering point; return False if it depends on the corral, or if L is full."""
     if size == L.shape[0]:
         return False
@@ -82,7 +82,7 @@ def extend(G, shift, corral, L, size, entering):
 def move_to_affine_minimum(corral, weights, L, size, goal):
     """Move towards the nearest point of the affine hull; remove each point whose weight reaches zero on the way."""
     while True:
-        affine_weights(L, size, goal)
+        solve_affine_weights(L, size, goal)
         theta, leaving = 1.0, -1
         for a in range(size):
             if goal[a] <= _NO_WEIGHT:
@@ -97,7 +97,7 @@ def move_to_affine_minimum(corral, weights, L, size, goal):
 
 
 @inlined
-def affine_weights(L, size, goal):
+def solve_affine_weights(L, size, goal):
     """goal = the weights of the point nearest to 0 in the affine hull: they sum to 1 and L L' goal is constant."""
     for a in range(size):
         s = 1.0

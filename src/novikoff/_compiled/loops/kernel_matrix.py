@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from novikoff._compiled import inlined, inlined_in_order, loop
-from novikoff._compiled.loops.simd import LANES, pair_products
+from novikoff._compiled.loops.simd import LANES, multiply_pairs
 
 ROWS_PER_TILE = 256  # rows that are multiplied with one tile before the next
 
@@ -23,7 +23,7 @@ _u = np.uint64  # unsigned indices spare numba's test for negative ones, which c
 
 
 @loop
-def powers(pieces, gamma, coef0, degree, out, begin, end):
+def fill_powers(pieces, gamma, coef0, degree, out, begin, end):
     """out = (gamma * sum of pieces + coef0)^degree, where pieces are inner products over groups of columns."""
     base = np.empty(out.shape[1])
     for i in range(begin, end):
@@ -38,7 +38,7 @@ def powers(pieces, gamma, coef0, degree, out, begin, end):
 
 
 @loop
-def sparse_powers(rows, others, gamma, coef0, degree, out, begin, end):
+def fill_sparse_powers(rows, others, gamma, coef0, degree, out, begin, end):
     """out = (gamma * <x, z> + coef0)^degree for rows x that are mostly zeros, and z the columns of `others`."""
     d, n = others.shape
     columns, values, base = np.empty(d, np.int64), np.empty(d, rows.dtype), np.empty(n)
@@ -79,7 +79,7 @@ def add_weighted_rows(columns, values, m, others, sums):
 
 
 @loop
-def integer_powers(rows, tiles, gamma, coef0, degree, out, begin, end):
+def fill_integer_powers(rows, tiles, gamma, coef0, degree, out, begin, end):
     """out = (gamma * <x, z> + coef0)^degree for rows x of integers, many of them zero, and z the rows that `fill_tiles`
     wrote to `tiles`. A block of x is multiplied with one tile, which stays in the first-level cache, before the next.
     """
@@ -93,7 +93,7 @@ def integer_powers(rows, tiles, gamma, coef0, degree, out, begin, end):
             ends[i + 1] = find_nonzero_pairs(some[i], ends[i], columns, values)
         for t in range(tiles.shape[0]):
             for i in range(some.shape[0]):
-                pair_products(columns, values, ends[i], ends[i + 1], tiles[t], sums)
+                multiply_pairs(columns, values, ends[i], ends[i + 1], tiles[t], sums)
                 row = out[start + i, t * LANES : (t + 1) * LANES]
                 for j in range(row.size):
                     row[j] = sums[j]
@@ -144,7 +144,7 @@ def raise_row(row, gamma, coef0, degree, base):
 
 
 @loop
-def manhattan(a, b, out):
+def fill_manhattan_distances(a, b, out):
     """out[i, j] = sum of |a_i - b_j|."""
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
@@ -155,7 +155,7 @@ def manhattan(a, b, out):
 
 
 @loop
-def hamming(a, b, out):
+def fill_hamming_distances(a, b, out):
     """out[i, j] = number of columns in which a_i and b_j differ."""
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
@@ -166,21 +166,21 @@ def hamming(a, b, out):
 
 
 @inlined
-def pair(x, z):
+def kernel_value(x, z):
     """Return K(x, z). `rebuild` replaces this by a user's own function."""
     return 0.0
 
 
 @loop
-def pairs(a, b, out):
+def fill_kernel_values(a, b, out):
     """out[i, j] = K(a_i, b_j)."""
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
-            out[i, j] = pair(a[i], b[j])
+            out[i, j] = kernel_value(a[i], b[j])
 
 
 @loop
-def largest_pieces(data, quarter, out):
+def find_largest_pieces(data, quarter, out):
     """out = the largest squared norms of any row over all columns, over two groups of `quarter` columns, and over one.
     Return whether all entries are integers."""
     for i in range(data.shape[0]):

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.decimals import LAST_BYTES, eight_bytes, high_product
+from novikoff._compiled.loops.decimals import load_eight_bytes, load_first_bytes, multiply_wide
 from novikoff._compiled.loops.hash_table import find_free_slot, home_slot, is_too_small, next_slot, prefetch_home
 
 _u = np.uint64
@@ -73,19 +73,8 @@ class SharingHash(NamedTuple):
 def folded_product(a, b):
     """Return the product of two words, with its upper half folded onto the lower. Without b it is not known
     which a give equal results."""
-    high, low = high_product(a, b)
+    high, low = multiply_wide(a, b)
     return high ^ low
-
-
-@inlined
-def first_bytes(text, at, n):
-    """Return the first n <= 8 bytes at text[at:] as a word, padded with zeros."""
-    if at + 8 <= text.size:
-        return eight_bytes(text, at) & ~LAST_BYTES[_u(8 - n)]
-    word = _u(0)
-    for k in range(n):
-        word |= _u(text[_u(at + k)]) << _u(8 * k)
-    return word
 
 
 @inlined
@@ -104,9 +93,9 @@ def name_hash(h, text, at, end, factor):
     zeros."""
     size = end - at
     while end - at > 8:
-        h = folded_product(h ^ eight_bytes(text, at), factor)
+        h = folded_product(h ^ load_eight_bytes(text, at), factor)
         at += 8
-    return short_hash(h, first_bytes(text, at, end - at), size, factor)
+    return short_hash(h, load_first_bytes(text, at, end - at), size, factor)
 
 
 @loop
@@ -120,10 +109,10 @@ def name_hashes(text, spans, begin, which, factor, hashes):
 def same_bytes(text, a, b, size):
     """Return whether text[a : a + size] equals text[b : b + size]."""
     if size <= 8:  # the usual case
-        return first_bytes(text, a, size) == first_bytes(text, b, size)
+        return load_first_bytes(text, a, size) == load_first_bytes(text, b, size)
     for at in range(0, size, 8):
         n = min(size - at, 8)
-        if first_bytes(text, a + at, n) != first_bytes(text, b + at, n):
+        if load_first_bytes(text, a + at, n) != load_first_bytes(text, b + at, n):
             return False
     return True
 
@@ -132,7 +121,7 @@ def same_bytes(text, a, b, size):
 
 
 @inlined
-def header(size, index, prefix):
+def pack_header(size, index, prefix):
     """Return a size, an index and the index of a prefix in one word."""
     return _u(size) | _u(index) << _u(8) | _u(prefix) << _u(36)
 
@@ -152,22 +141,22 @@ def index_in_header(header_word):
 def is_record(records, at, text, start, size, prefix):
     """Return whether the record at `at` is that of the name text[start : start + size]. Most names have at most 16
     bytes here, and no branch depends on how many."""
-    different = without_index(records[at]) ^ header(size, 0, prefix)
-    different |= records[at + _u(1)] ^ eight_bytes(text, start)
-    different |= records[at + _u(2)] ^ eight_bytes(text, start + size - 8)
+    different = without_index(records[at]) ^ pack_header(size, 0, prefix)
+    different |= records[at + _u(1)] ^ load_eight_bytes(text, start)
+    different |= records[at + _u(2)] ^ load_eight_bytes(text, start + size - 8)
     for k in range(8, size - 8, 8):
-        different |= records[at + _u(2 + k // 8)] ^ eight_bytes(text, start + k)
+        different |= records[at + _u(2 + k // 8)] ^ load_eight_bytes(text, start + k)
     return different == _u(0)
 
 
 @inlined
 def write_record(records, at, text, start, size, index, prefix):
     """Write the record of a name at `at`; return where it ends."""
-    records[_u(at)] = header(size, index, prefix)
-    records[_u(at + 1)] = eight_bytes(text, start)
-    records[_u(at + 2)] = eight_bytes(text, start + size - 8)
+    records[_u(at)] = pack_header(size, index, prefix)
+    records[_u(at + 1)] = load_eight_bytes(text, start)
+    records[_u(at + 2)] = load_eight_bytes(text, start + size - 8)
     for k in range(8, size - 8, 8):
-        records[_u(at + 2 + k // 8)] = eight_bytes(text, start + k)
+        records[_u(at + 2 + k // 8)] = load_eight_bytes(text, start + k)
     return at + 1 + (size + 7) // 8
 
 
@@ -216,11 +205,11 @@ def find_indices(names, prefixes, at, learn, limit, sharing, slots, records, cou
         is_short = size <= _MAX_IN_SLOT
         if size > MAX_BYTES:
             return np.int64(i), count, used, TOO_LONG
-        word = first_bytes(text, start, size) if is_short else h
+        word = load_first_bytes(text, start, size) if is_short else h
         slot, content = _u(0), _u(0)
         if prefix >= 0:
             if is_short:
-                slot = find_short_name(slots, h, word, header(size + 1, 0, prefix))
+                slot = find_short_name(slots, h, word, pack_header(size + 1, 0, prefix))
             else:
                 slot = find_long_name(slots, records, h, text, start, size, prefix)
             content = slots[slot, 1]
@@ -240,7 +229,7 @@ def find_indices(names, prefixes, at, learn, limit, sharing, slots, records, cou
                 return np.int64(i), count, used, TOO_SMALL
             slots[slot, 0] = word
             if is_short:
-                slots[slot, 1] = header(size + 1, count, prefix)
+                slots[slot, 1] = pack_header(size + 1, count, prefix)
             else:
                 slots[slot, 1] = _u(used) << _u(8) | _HAS_RECORD
                 used = write_record(records, used, text, start, size, count, prefix)

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.decimals import eight_bytes, trailing_zeros
+from novikoff._compiled.loops.decimals import load_eight_bytes, trailing_zeros
 from novikoff._compiled.loops.hash_table import home_slot, next_slot
 from novikoff._compiled.loops.names import name_hash, same_bytes
-from novikoff._compiled.loops.simd import WINDOW, bytes_within
+from novikoff._compiled.loops.simd import WINDOW, mark_bytes_within
 
 _u = np.uint64
 _LOW_BITS, _TOP_BITS = _u(0x0101010101010101), _u(0x8080808080808080)  # of eight bytes
@@ -78,26 +78,32 @@ def normalise_blanks(text, spans, out, out_spans):
 
 
 @inlined
-def word_bits(text, at, end):
+def mark_word_bytes(text, at, end):
     """Return a bit for each byte of the window at text[at:] that is before `end` and part of a word."""
-    bits = bytes_within(text, at, 97, 122) | bytes_within(text, at, 48, 57) | bytes_within(text, at, 128, 255)
-    bits |= bytes_within(text, at, 95, 95)
+    bits = (
+        mark_bytes_within(text, at, 97, 122)
+        | mark_bytes_within(text, at, 48, 57)
+        | mark_bytes_within(text, at, 128, 255)
+    )
+    bits |= mark_bytes_within(text, at, 95, 95)
     return bits if at + WINDOW <= end else bits & ((_u(1) << _u(end - at)) - _u(1))
 
 
 @inlined
-def between(low_bits, first, last):
+def mark_between(low_bits, first, last):
     """Return the top bit of each of eight bytes, given without their top bits, that is from `first` to `last`."""
     return (low_bits + _LOW_BITS * _u(0x80 - first)) & ~(low_bits + _LOW_BITS * _u(0x7F - last)) & _TOP_BITS
 
 
 @inlined
-def end_of_word(text, at, end):
+def find_word_end(text, at, end):
     """Return where a word ends that is long or extends beyond its window, eight bytes at a time."""
     while True:
-        eight = eight_bytes(text, at)
+        eight = load_eight_bytes(text, at)
         low = eight & ~_TOP_BITS
-        stops = _TOP_BITS & ~(eight | between(low, 97, 122) | between(low, 48, 57) | between(low, 95, 95))
+        stops = _TOP_BITS & ~(
+            eight | mark_between(low, 97, 122) | mark_between(low, 48, 57) | mark_between(low, 95, 95)
+        )
         if at + 8 > end:
             stops |= _u(0x80) << _u(8 * (end - at))
         if stops != _u(0):
@@ -111,7 +117,7 @@ def copy_word(text, start, stop, used):
     overwritten too. Return where the copy ends."""
     size = stop - start
     for k in range(0, size, 8):
-        eight = eight_bytes(text, start + k)
+        eight = load_eight_bytes(text, start + k)
         for byte in range(8):
             text[_u(used + k + byte)] = np.uint8(eight >> _u(8 * byte) & _u(255))
     text[_u(used + size)] = 32
@@ -143,7 +149,7 @@ def add_word_ngrams(text, begin, end, spare, prefix_hash, factor, sizes, starts,
     while True:
         while bits == _u(0) and window < end:
             at, window = window, window + WINDOW
-            bits = word_bits(text, at, end)
+            bits = mark_word_bytes(text, at, end)
         if bits == _u(0):
             break
         first = trailing_zeros(bits)
@@ -152,7 +158,7 @@ def add_word_ngrams(text, begin, end, spare, prefix_hash, factor, sizes, starts,
         if stop < window:
             bits &= bits + (_u(1) << first)  # without the lowest run of ones
         else:
-            stop = end_of_word(text, start, end)
+            stop = find_word_end(text, start, end)
             window, bits = stop, _u(0)
         starts[own] = spare
         spare = copy_word(text, start, stop, spare)
@@ -195,7 +201,7 @@ def add_character_ngrams(text, begin, end, prefix_hash, factor, sizes, ngrams, u
 
 
 @inlined
-def counting_slots(n):
+def choose_table_size(n):
     """Return the number of slots to count n n-grams with: a power of two, at least 4 n."""
     size = 64
     while size < 4 * n:
@@ -245,7 +251,7 @@ def fill_ngrams(text, cells, spare, prefix_hashes, factor, words, characters, ng
     are the fewest and the most of them in an n-gram, 0 and 0 for none.
     """
     starts = np.empty(max(words[1], 1), np.int64)
-    table = np.empty(counting_slots(0), np.int32)
+    table = np.empty(choose_table_size(0), np.int32)
     used = 0
     indptr[0] = 0
     for i in range(cells.shape[0]):
@@ -256,7 +262,7 @@ def fill_ngrams(text, cells, spare, prefix_hashes, factor, words, characters, ng
             )
         if characters[1] > 0:
             used = add_character_ngrams(text, begin, end, prefix_hashes[1], factor, characters, ngrams, used)
-        n_slots = counting_slots(used - indptr[i])
+        n_slots = choose_table_size(used - indptr[i])
         if n_slots > table.size:
             table = np.empty(n_slots, np.int32)
         used = count_each(text, ngrams, counts, indptr[i], used, table[:n_slots])

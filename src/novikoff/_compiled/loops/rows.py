@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff._compiled import PREFETCHES_ROWS, inlined, inlined_in_order, loop
-from novikoff._compiled.loops.simd import prefetch, prefetch_far, weighted_rows
+from novikoff._compiled.loops.simd import prefetch, prefetch_far, sum_weighted_rows
 
 UNMEASURED = -1.0  # instead of a squared norm: that of this row has not been computed yet
 LARGEST_SQUARED_NORM = 1e290  # a larger one could overflow a score within 1e18 mistakes
@@ -293,7 +293,7 @@ def row_scores(data, indices, indptr, i, w, s):
         for k in range(s.size):
             s[k] = row_dot(data, indices, indptr, i, w[k])
     else:
-        weighted_rows(data, indices, np.int64(indptr[i]), np.int64(indptr[i + 1]), w, s)
+        sum_weighted_rows(data, indices, np.int64(indptr[i]), np.int64(indptr[i + 1]), w, s)
 
 
 @inlined

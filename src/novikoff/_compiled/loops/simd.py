@@ -16,7 +16,7 @@ from novikoff._compiled import inlined
 from novikoff._compiled.llvm import INDEX, UINT64, in_llvm
 
 EIGHT = 8  # 32-bit integers that most processors add at once: rows are padded to a multiple of it
-LANES = 64  # rows that `pair_products` sums at a time: half of the registers
+LANES = 64  # rows that `multiply_pairs` sums at a time: half of the registers
 WINDOW = 32  # bytes of a text that are compared together
 
 _INT32, _INT16, _BYTE = ir.IntType(32), ir.IntType(16), ir.IntType(8)
@@ -44,7 +44,7 @@ def add_rows(W, rows, m, e):
             e[y] += W[rows[k], y]
 
 
-def _write_best_step(w, before, q, n, e, best):
+def _write_advance_best(w, before, q, n, e, best):
     width, eight = best.sizes[0], ir.VectorType(best.element_type, EIGHT)
 
     def after(a, z):
@@ -57,8 +57,8 @@ def _write_best_step(w, before, q, n, e, best):
         best.store(w.add(e.load(z, eight), largest.get()), z)
 
 
-@in_llvm(_write_best_step)
-def best_step(before, q, n, e, best):
+@in_llvm(_write_advance_best)
+def advance_best(before, q, n, e, best):
     """best[z] = e[z] + max over a < n of before[a] + q[a, z], for rows of a multiple of EIGHT integers. Gain: 3.5 times
     (24 tags)."""
     for z in range(best.shape[0]):
@@ -96,7 +96,7 @@ def subtract_max(b, floor, top):
     top[0] = most
 
 
-def _write_weighted_rows(w, values, rows, begin, end, W, s):
+def _write_sum_weighted_rows(w, values, rows, begin, end, W, s):
     """Sixteen sums at a time, then four, then one by one."""
     width, done = s.sizes[0], INDEX(0)
     for lanes in (2 * EIGHT, EIGHT // 2, 1):
@@ -112,8 +112,8 @@ def _write_weighted_rows(w, values, rows, begin, end, W, s):
         done = until
 
 
-@in_llvm(_write_weighted_rows)
-def weighted_rows(values, rows, begin, end, W, s):
+@in_llvm(_write_sum_weighted_rows)
+def sum_weighted_rows(values, rows, begin, end, W, s):
     """s = sum over begin <= p < end of values[p] * W[rows[p]], for rows of any number of doubles. Gain: 7.6 times (20
     classes)."""
     for k in range(s.shape[0]):
@@ -126,7 +126,7 @@ def weighted_rows(values, rows, begin, end, W, s):
 # -- pairs of columns
 
 
-def _write_pair_products(w, indices, values, begin, end, tile, sums):
+def _write_multiply_pairs(w, indices, values, begin, end, tile, sums):
     """Two products and their sum are one instruction, eight of them at once, and so twice the work of one for floats.
     LLVM finds it where products of int16 vectors are added pairwise."""
     wide, stored = ir.VectorType(_INT32, 2 * EIGHT), ir.VectorType(tile.element_type, 2 * EIGHT)
@@ -144,8 +144,8 @@ def _write_pair_products(w, indices, values, begin, end, tile, sums):
         sums.store(total.get(), INDEX(EIGHT * k))
 
 
-@in_llvm(_write_pair_products)
-def pair_products(indices, values, begin, end, tile, sums):
+@in_llvm(_write_multiply_pairs)
+def multiply_pairs(indices, values, begin, end, tile, sums):
     """sums[l] = sum over begin <= p < end of x * tile[indices[p], l, 0] + y * tile[indices[p], l, 1], where x, y are
     values[p], for l < LANES. The values are int16, the tile of bytes or int16, the sums int32. Gain: 40 times."""
     for lane in range(LANES):
@@ -159,21 +159,21 @@ def pair_products(indices, values, begin, end, tile, sums):
 # -- text
 
 
-def _write_bytes_within(w, text, at, first, last):
+def _write_mark_bytes_within(w, text, at, first, last):
     lowest, width = w.narrow(first, _BYTE), w.narrow(w.sub(last, first), _BYTE)
     above = w.sub(text.load(at, ir.VectorType(_BYTE, WINDOW)), w.spread(lowest, WINDOW))
     return w.widen(w.are_at_most(above, w.spread(width, WINDOW)), INDEX, is_signed=False)
 
 
-@in_llvm(_write_bytes_within, returns=UINT64)
-def bytes_within(text, at, first, last):
-    """Which of the WINDOW bytes of a text from `at` on are from `first` to `last`: bit k for text[at + k]. Gain: 24
-    times."""
-    found = np.uint64(0)
+@in_llvm(_write_mark_bytes_within, returns=UINT64)
+def mark_bytes_within(text, at, first, last):
+    """Return which of the WINDOW bytes of a text from `at` on are from `first` to `last`: bit k for text[at + k]. Gain:
+    24 times."""
+    marks = np.uint64(0)
     for k in range(WINDOW):
         if first <= text[at + k] <= last:
-            found |= np.uint64(1) << np.uint64(k)
-    return found
+            marks |= np.uint64(1) << np.uint64(k)
+    return marks
 
 
 # -- memory

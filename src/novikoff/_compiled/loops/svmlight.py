@@ -21,18 +21,18 @@ from novikoff._compiled.loops.decimals import (
     NUMBER,
     VALUE_LIMIT,
     ZEROS,
-    eight_bytes,
+    join_eight_digits,
+    load_eight_bytes,
     lowest_bit,
     mask_up_to_lowest,
     read_digits,
     read_number,
-    short_number,
+    read_short_number,
     skip_blanks,
     trailing_zeros,
-    value_of_eight,
 )
 from novikoff._compiled.loops.rows import squared_norm_or_unmeasured
-from novikoff._compiled.loops.simd import WINDOW, bytes_within
+from novikoff._compiled.loops.simd import WINDOW, mark_bytes_within
 
 LARGEST_INDEX = 2**31 - 2
 
@@ -41,7 +41,7 @@ _u = np.uint64
 
 @inlined
 def skip_comment(text, at, end):
-    """The offset after the line, and whether the rest of it is all ASCII and without zero bytes."""
+    """Return the offset after the line, and whether the rest of it is all ASCII and without zero bytes."""
     is_plain = True
     while at < end and text[_u(at)] != 10:
         is_plain &= 0 < text[_u(at)] < 128
@@ -51,13 +51,13 @@ def skip_comment(text, at, end):
 
 @inlined
 def at_end_of_row(text, at, end):
-    """Whether nothing but a comment can follow on this line."""
+    """Return whether nothing but a comment can follow on this line."""
     return at >= end or text[_u(at)] == 10 or text[_u(at)] == 35
 
 
 @inlined
 def at_break(text, at, end):
-    """Whether a blank, the end of the line or a comment is here."""
+    """Return whether a blank, the end of the line or a comment is here."""
     if at >= end:
         return True
     byte = text[_u(at)]
@@ -66,7 +66,7 @@ def at_break(text, at, end):
 
 @inlined
 def skip_query(text, at, end):
-    """The offset after qid:anything, if it is here; -1 if that is not ASCII, or has zero bytes."""
+    """Return the offset after qid:anything, if it is here; -1 if that is not ASCII, or has zero bytes."""
     if at + 4 > end or text[at] != 113 or text[at + 1] != 105 or text[at + 2] != 100 or text[at + 3] != 58:
         return at
     while not at_break(text, at, end):
@@ -90,19 +90,19 @@ def read_index(text, at, end):
 
 
 @inlined
-def short_pairs(text, at, filled, indices, data):
+def read_short_pairs(text, at, filled, indices, data):
     """Read index:value separated by blanks, as long as both have one to eight digits; return (at, filled)."""
     while 8 <= at <= text.size - WINDOW and filled < data.size:
-        digits, colons = bytes_within(text, at, 48, 57), bytes_within(text, at, 58, 58)
-        blanks = bytes_within(text, at, 0, 32)
+        digits, colons = mark_bytes_within(text, at, 48, 57), mark_bytes_within(text, at, 58, 58)
+        blanks = mark_bytes_within(text, at, 0, 32)
         pair = mask_up_to_lowest(blanks) >> _u(1)
         others = pair & ~digits
         stop = at + np.int64(trailing_zeros(blanks))
-        value, is_short = short_number(text, at, stop, pair & ~mask_up_to_lowest(others), digits)
+        value, is_short = read_short_number(text, at, stop, pair & ~mask_up_to_lowest(others), digits)
         if lowest_bit(others) & colons & AFTER_ONE_TO_EIGHT == _u(0) or not is_short:
             break
-        index = (eight_bytes(text, at) ^ ZEROS) << (_u(64) - _u(8) * trailing_zeros(others))
-        indices[_u(filled)] = value_of_eight(index)
+        index = (load_eight_bytes(text, at) ^ ZEROS) << (_u(64) - _u(8) * trailing_zeros(others))
+        indices[_u(filled)] = join_eight_digits(index)
         data[_u(filled)] = value
         filled += 1
         at = stop
@@ -117,7 +117,7 @@ def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
     """Read index:value ... into entries from `filled` on; return (at, filled), or (-1, 0) if it is left to Python."""
     first = filled
     while True:
-        at, filled = short_pairs(text, at, filled, indices, data)
+        at, filled = read_short_pairs(text, at, filled, indices, data)
         at = skip_blanks(text, at, end)
         if at_end_of_row(text, at, end):
             break
@@ -138,7 +138,7 @@ def read_pairs(text, at, end, powers, bits, values, filled, indices, data):
 
 @inlined
 def are_sorted(indices, begin, end):
-    """Whether indices[begin:end] ascend, without a branch for each."""
+    """Return whether indices[begin:end] ascend, without a branch for each."""
     falls = 0
     for p in range(begin + 1, end):
         falls += indices[_u(p)] <= indices[_u(p) - _u(1)]

@@ -189,7 +189,7 @@ def combine_with_tags(keys, shift, combined):
 
 
 @inlined
-def sum_of_word(word, hashes, templates, first, last, table, W, rows, total):
+def sum_word_weights(word, hashes, templates, first, last, table, W, rows, total):
     """total = the sum of the rows of templates first..last-1, all of which depend on this word only."""
     atoms, ends, seeds, shift = templates
     m = 0
@@ -259,7 +259,7 @@ def score_tokens(tokens, groups, single, joint, table, W, cache, longest, E):
                 word = word_at(words, begin, i + groups[g, 1], end, groups[g, 0])
                 cached[g] = (word + margin) * n_groups + g
                 if not has_sum[cached[g]]:
-                    sum_of_word(word, hashes, single, groups[g, 2], groups[g, 3], table, W, single_rows, total)
+                    sum_word_weights(word, hashes, single, groups[g, 2], groups[g, 3], table, W, single_rows, total)
                     sums[cached[g]] = total  # in one assignment: another thread may be writing the same sum
                     has_sum[cached[g]] = True
             add_rows(sums, cached, n_groups, e)

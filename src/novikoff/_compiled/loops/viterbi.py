@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from novikoff._compiled import inlined, loop
-from novikoff._compiled.loops.simd import best_step, subtract_max
+from novikoff._compiled.loops.simd import advance_best, subtract_max
 
 
 class TransitionWeights(NamedTuple):
@@ -90,7 +90,7 @@ def add_end_penalties(E, begin, end, ends, sign):
 
 
 @loop
-def best_chain(E, Q, n, neg_inf, best, top, y):
+def find_best_chain(E, Q, n, neg_inf, best, top, y):
     """Viterbi. best[i, z] is the largest score of the first i + 1 tags that end in z, minus the largest of all z.
     Return whether an allowed chain exists.
 
@@ -105,7 +105,7 @@ def best_chain(E, Q, n, neg_inf, best, top, y):
     for i in range(1, n):
         if top[0] <= neg_inf // 2:
             return False
-        best_step(best[i - 1], Q[i if Q.shape[0] > 1 else 0], n_tags, E[i], best[i])
+        advance_best(best[i - 1], Q[i if Q.shape[0] > 1 else 0], n_tags, E[i], best[i])
         subtract_max(best[i], neg_inf, top)
     if top[0] <= neg_inf // 2:
         return False
@@ -124,7 +124,7 @@ def best_chain(E, Q, n, neg_inf, best, top, y):
 
 
 @loop
-def best_chain_of_order_two(E, Q, T, n, neg_inf, best, y):
+def find_best_chain_of_order_two(E, Q, T, n, neg_inf, best, y):
     """Viterbi over pairs of tags, for n >= 2. best[i, b, z] is the largest score of the first i + 1 tags that end in b
     and z, minus the largest of all pairs. Return whether an allowed chain exists."""
     n_tags, width = Q.shape[1], Q.shape[2]
@@ -194,8 +194,8 @@ def decode(E, Q, T, n, neg_inf, buffers, y):
     """Find the best chain of either order. Return whether an allowed chain exists."""
     if T is not None:
         if n > 1:
-            return best_chain_of_order_two(E, Q, T, n, neg_inf, buffers.best_pairs, y)
-    return best_chain(E, Q, n, neg_inf, buffers.best, buffers.top, y)
+            return find_best_chain_of_order_two(E, Q, T, n, neg_inf, buffers.best_pairs, y)
+    return find_best_chain(E, Q, n, neg_inf, buffers.best, buffers.top, y)
 
 
 @inlined

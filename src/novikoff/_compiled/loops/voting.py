@@ -56,11 +56,11 @@ class NearTies(NamedTuple):
 
 
 @loop
-def binary_votes(products, meets, updates, survived, tie_sign, rounding, sizes, scores, votes, near_ties):
+def count_binary_votes(products, meets, updates, survived, tie_sign, rounding, sizes, scores, votes, near_ties):
     """votes[q] += sum_k survived[k] * sign(score of w_k on query q); a score of 0 votes tie_sign.
 
-    `scores` are those of w_0 and `sizes` are |w_0|; these and the weights of `near_ties` are changed. meets[s, q] tells
-    whether stored row s and query q have a column in common; None if all may have.
+    `scores` are those of w_0 and `sizes` are |w_0|; these and the weights of `near_ties` are changed. meets[s, q] is
+    true if stored row s and query q have a column in common; None if all may have.
     """
     slots, steps, lengths = updates
     stored, queries, constant, w, bias = near_ties
@@ -76,7 +76,7 @@ def binary_votes(products, meets, updates, survived, tie_sign, rounding, sizes, 
                 n_formed += 1
             for q in range(scores.size):
                 if abs(scores[q]) < rounding[q] * sizes[q]:
-                    high, low, bound = precise_score(*queries, q, constant, w, bias[0])
+                    high, low, bound = score_precisely(*queries, q, constant, w, bias[0])
                     score = high + low if abs(high + low) > bound else 0.0
                     votes[q] += survived[k] * (sign(score, tie_sign) - sign(scores[q], tie_sign))
 
@@ -115,8 +115,8 @@ def sign(score, tie_sign):
 
 
 @loop
-def multiclass_votes(products, meets, updates, survived, last_of_ties, rounding, sizes, scores, votes, near_ties):
-    """votes[c, q] += sum of survived[k] over the vectors k that assign query q to class c; see binary_votes."""
+def count_multiclass_votes(products, meets, updates, survived, last_of_ties, rounding, sizes, scores, votes, near_ties):
+    """votes[c, q] += sum of survived[k] over the vectors k that assign query q to class c; see count_binary_votes."""
     slots, steps, lengths, winners, rivals = updates
     stored, queries, constant, w, bias = near_ties
     n_formed = 0  # updates that w has
@@ -133,12 +133,12 @@ def multiclass_votes(products, meets, updates, survived, last_of_ties, rounding,
                 add_row(*stored, slots[n_formed], -steps[n_formed], constant, w[rival], bias[rival : rival + 1])
                 n_formed += 1
             for q in range(scores.shape[1]):
-                best, lead = leader(scores, q, last_of_ties)
+                best, lead = find_leader(scores, q, last_of_ties)
                 bound = 2.0 * rounding[q] * sizes[q]
                 if lead < bound:
                     votes[best, q] -= survived[k]
                     lowest = scores[best, q] - bound
-                    best = precise_leader(*queries, q, constant, w, bias, scores, lowest, last_of_ties)
+                    best = find_leader_precisely(*queries, q, constant, w, bias, scores, lowest, last_of_ties)
                     votes[best, q] += survived[k]
 
 
@@ -147,14 +147,14 @@ def cast_multiclass(weight, last_of_ties, rounding, sizes, scores, votes):
     """Add the votes of one set of class weights on every query; return whether rounding may decide one of them."""
     is_near = np.int64(0)
     for q in range(scores.shape[1]):
-        best, lead = leader(scores, q, last_of_ties)
+        best, lead = find_leader(scores, q, last_of_ties)
         votes[best, q] += weight
         is_near |= np.int64(lead < 2.0 * rounding[q] * sizes[q])
     return is_near
 
 
 @inlined
-def leader(scores, q, last_of_ties):
+def find_leader(scores, q, last_of_ties):
     """Return the class with the highest score, of equal ones the last or the first, and its lead over the second."""
     best, top, second = 0, scores[0, q], -np.inf
     for c in range(1, scores.shape[0]):
@@ -167,12 +167,12 @@ def leader(scores, q, last_of_ties):
 
 
 @inlined
-def precise_leader(data, indices, indptr, q, constant, w, bias, scores, lowest, last_of_ties):
+def find_leader_precisely(data, indices, indptr, q, constant, w, bias, scores, lowest, last_of_ties):
     """Return the class with the highest score in twice the precision, among those with scores above `lowest`."""
     best, high, low, bound = -1, 0.0, 0.0, 0.0
     for c in range(scores.shape[0]):
         if scores[c, q] > lowest:
-            own_high, own_low, own_bound = precise_score(data, indices, indptr, q, constant, w[c], bias[c])
+            own_high, own_low, own_bound = score_precisely(data, indices, indptr, q, constant, w[c], bias[c])
             lead = (own_high - high) + (own_low - low)
             is_tied = abs(lead) <= own_bound + bound
             if best < 0 or (last_of_ties if is_tied else lead > 0.0):
@@ -191,7 +191,7 @@ def add_row(data, indices, indptr, slot, step, constant, w, bias):
 
 
 @inlined_exactly
-def precise_score(data, indices, indptr, q, constant, w, bias):
+def score_precisely(data, indices, indptr, q, constant, w, bias):
     """Return <w, x_q> + bias * constant as a sum of two doubles, and a bound on its error: about the square of the unit
     of rounding times the sum of the absolute values of all products."""
     high, low, size = bias * constant, 0.0, abs(bias * constant)

@@ -23,17 +23,17 @@ from novikoff._compiled.loops.decimals import (
     NEEDS_PYTHON,
     NUMBER,
     VALUE_LIMIT,
-    eight_bytes,
+    load_eight_bytes,
     lowest_bit,
     mask_up_to_lowest,
     read_number,
-    short_number,
+    read_short_number,
     skip_blanks,
     trailing_zeros,
 )
 from novikoff._compiled.loops.names import name_hash, short_hash
 from novikoff._compiled.loops.rows import squared_norm_or_unmeasured
-from novikoff._compiled.loops.simd import WINDOW, bytes_within
+from novikoff._compiled.loops.simd import WINDOW, mark_bytes_within
 
 _u = np.uint64
 _ONES, _TOPS = _u(0x0101010101010101), _u(0x8080808080808080)
@@ -58,24 +58,24 @@ class NamedArrays(NamedTuple):
 
 @inlined
 def mark_byte(eight, byte):
-    """The top bit of the first of eight bytes that is this one; above it others may be marked too."""
+    """Return the top bit of the first of eight bytes that is this one; above it others may be marked too."""
     different = eight ^ (_ONES * _u(byte))
     return (different - _ONES) & ~different & _TOPS
 
 
 @inlined
 def mark_blank(eight):
-    """The top bit of the first of eight bytes that is a blank or less: a tab, the end of a line, zero; above it others
-    may be marked too."""
+    """Return the top bit of the first of eight bytes that is a blank or less: a tab, the end of a line, zero; above it
+    others may be marked too."""
     return (eight - _ONES * _u(33)) & ~eight & _TOPS
 
 
 @inlined
-def end_of_name(text, at, end):
-    """The offset of the blank, bar or colon that ends a name, and whether the name is all ASCII."""
+def find_name_end(text, at, end):
+    """Return the offset of the blank, bar or colon that ends a name, and whether the name is all ASCII."""
     is_ascii = True
     while at + 8 <= end:
-        eight = eight_bytes(text, at)
+        eight = load_eight_bytes(text, at)
         stops = mark_blank(eight) | mark_byte(eight, _BAR) | mark_byte(eight, _COLON)
         if stops != _u(0):
             n = trailing_zeros(stops) >> _u(3)  # bytes before the first of them
@@ -91,7 +91,7 @@ def end_of_name(text, at, end):
 
 @inlined
 def at_name_end(text, at, end):
-    """Whether a blank, a bar or the end of the line is here."""
+    """Return whether a blank, a bar or the end of the line is here."""
     if at >= end:
         return True
     byte = text[_u(at)]
@@ -115,25 +115,27 @@ def read_value(text, at, end, powers, bits, values):
 
 
 @inlined
-def short_features(text, at, head, factor, namespace, filled, arrays):
+def read_short_features(text, at, head, factor, namespace, filled, arrays):
     """Read name:value separated by blanks, as long as the names are ASCII and have one to eight bytes, and the values
     one to eight digits; return (at, filled). `head` is the hash of the namespace, `namespace` its index."""
     names, hashes, values, namespace_of = arrays.names, arrays.hashes, arrays.values, arrays.namespace_of
     while 8 <= at <= text.size - WINDOW:
-        blanks, colons = bytes_within(text, at, 0, 32), bytes_within(text, at, _COLON, _COLON)
+        blanks, colons = mark_bytes_within(text, at, 0, 32), mark_bytes_within(text, at, _COLON, _COLON)
         pair = mask_up_to_lowest(blanks) >> _u(1)
-        not_a_name = bytes_within(text, at, _BAR, _BAR) | bytes_within(text, at, 128, 255)
+        not_a_name = mark_bytes_within(text, at, _BAR, _BAR) | mark_bytes_within(text, at, 128, 255)
         colons &= pair
         colon = lowest_bit(colons)
         if not_a_name & pair != _u(0) or colon & AFTER_ONE_TO_EIGHT == _u(0):
             break
         stop = at + np.int64(trailing_zeros(blanks))
-        value, is_short = short_number(text, at, stop, pair & ~mask_up_to_lowest(colon), bytes_within(text, at, 48, 57))
+        value, is_short = read_short_number(
+            text, at, stop, pair & ~mask_up_to_lowest(colon), mark_bytes_within(text, at, 48, 57)
+        )
         if not is_short:
             break
         size = trailing_zeros(colon)
         p = _u(filled)
-        hashes[p] = short_hash(head, eight_bytes(text, at) & ~LAST_BYTES[_u(8) - size], size, factor)
+        hashes[p] = short_hash(head, load_eight_bytes(text, at) & ~LAST_BYTES[_u(8) - size], size, factor)
         names[p, _u(0)], names[p, _u(1)], namespace_of[p] = at, at + np.int64(size), namespace
         values[p] = value
         filled += 1
@@ -146,8 +148,8 @@ def short_features(text, at, head, factor, namespace, filled, arrays):
 
 @inlined
 def skip_tag(text, at, end):
-    """The offset after a tag, which begins with an apostrophe or touches the bar; -1 if this is no tag, or not ASCII:
-    Python checks whether it is UTF-8."""
+    """Return the offset after a tag, which begins with an apostrophe or touches the bar; -1 if this is no tag, or not
+    ASCII: Python checks whether it is UTF-8."""
     quoted = at < end and text[at] == _APOSTROPHE
     begin = at
     while not at_name_end(text, at, end):
@@ -185,8 +187,8 @@ def read_label(text, at, end, powers, bits, values):
 
 @inlined
 def are_distinct(hashes, begin, end, marks):
-    """Whether no hash is there twice; of too many, False. `marks` has a bit for each value of the 16 top bits, all 0
-    before and after: where it is set already, the hash is compared with all before it."""
+    """Return whether no hash is there twice; of too many, False. `marks` has a bit for each value of the 16 top bits,
+    all 0 before and after: where it is set already, the hash is compared with all before it."""
     if end - begin > _FEW:
         return False
     p, twins = _u(begin), 0
@@ -232,20 +234,20 @@ def vw_rows(text, at, line, row, is_utf8, key, powers, arrays, n_namespaces):
         head, weight = seed, 1.0
         while at >= 0:
             if weight == 1.0:
-                at, filled = short_features(text, at, head, factor, n_namespaces - 1, filled, arrays)
+                at, filled = read_short_features(text, at, head, factor, n_namespaces - 1, filled, arrays)
             at = skip_blanks(text, at, stop)
             if at_line_end(text, at, stop):
                 break
             if text[_u(at)] == _BAR:
                 start = at + 1
-                at, is_ascii = end_of_name(text, start, stop)
+                at, is_ascii = find_name_end(text, start, stop)
                 namespaces[n_namespaces, 0], namespaces[n_namespaces, 1] = start, at
                 head = name_hash(seed, text, start, at, factor)
                 n_namespaces += 1
                 weight, at = read_value(text, at, stop, powers, bits, doubles)
             else:
                 p, start = _u(filled), at
-                at, is_ascii = end_of_name(text, start, stop)
+                at, is_ascii = find_name_end(text, start, stop)
                 hashes[p] = name_hash(head, text, start, at, factor)
                 names[p, _u(0)], names[p, _u(1)], namespace_of[p] = start, at, n_namespaces - 1
                 value, after = read_value(text, at, stop, powers, bits, doubles)

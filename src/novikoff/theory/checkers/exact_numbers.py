@@ -58,12 +58,13 @@ def to_proportional_integers(values: Any) -> list[int]:
 
 
 def relative_rounding(n_terms: int) -> Fraction:
-    """How far rounding may move a sum of so many squares, as a fraction of it, in whatever order it was formed."""
+    """Return how far rounding may move a sum of so many squares, as a fraction of it, in whatever order it was
+    formed."""
     return Fraction(8 * (n_terms + 8), 2**52)
 
 
 def double_above_root(squared: Fraction) -> float:
-    """A double that is not below the square root."""
+    """Return a double that is not below the square root."""
     bits = max(0, 64 + (squared.denominator.bit_length() - squared.numerator.bit_length()) // 2)
     root = Fraction(math.isqrt((squared.numerator << 2 * bits) // squared.denominator) + 1, 1 << bits)
     try:
@@ -73,7 +74,7 @@ def double_above_root(squared: Fraction) -> float:
 
 
 def fraction_above_root(squared: Fraction) -> Fraction:
-    """A Fraction that is not below the square root, and above it by 2^-60 of it at most."""
+    """Return a Fraction that is not below the square root, and above it by 2^-60 of it at most."""
     bits = max(0, 64 + (squared.denominator.bit_length() - squared.numerator.bit_length()) // 2)
     scaled = squared.numerator << 2 * bits
     root = math.isqrt(scaled // squared.denominator)

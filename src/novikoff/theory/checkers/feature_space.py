@@ -18,6 +18,7 @@ from novikoff.errors import CertificateError
 from novikoff.theory.checkers.exact_numbers import to_fractions, to_proportional_integers
 from novikoff.theory.checkers.kernel_values import DistanceKernel, InnerProducts
 from novikoff.theory.checkers.rows import require_rows
+from novikoff.theory.checkers.support import require_support
 
 __all__ = [
     "check_kernel_length",
@@ -103,11 +104,8 @@ def check_kernel_support(
     products: InnerProducts, signs: np.ndarray, rows: np.ndarray, multipliers: np.ndarray, margin: float
 ) -> None:
     """|sum multipliers * y * x| <= margin for weights that sum to 1: no separator has a larger margin."""
-    require_rows(rows, signs)
-    integers = to_proportional_integers(multipliers)
+    integers = require_support(signs, rows, multipliers)
     (most,) = to_fractions([margin])
-    if len(rows) != len(integers) or not all(m >= 0 for m in integers) or not sum(integers):
-        raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
     weights = _apply_signs(integers, signs[rows])
     if most < 0 or (
         not _is_shorter_in_doubles(products, rows, multipliers, signs, margin)
@@ -130,7 +128,7 @@ def check_kernel_radius(products: InnerProducts, signs: np.ndarray, radius: floa
 
 
 def _used_rows(alpha: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """The rows for which a separator has weights."""
+    """Return the rows for which a separator has weights."""
     used = np.flatnonzero(alpha)
     if len(alpha) != len(signs) or not len(used) or (signs[used] == 0).any():
         raise CertificateError("A separator needs one weight for each row, not all 0, and none for others.")
@@ -142,7 +140,7 @@ def _apply_signs(factors: list[int], signs: np.ndarray) -> np.ndarray:
 
 
 def _squared_norm_above(products: InnerProducts, rows: np.ndarray, weights: np.ndarray) -> Fraction:
-    """An upper bound on |sum weights * x|^2; the value itself where the products are exact."""
+    """Return an upper bound on |sum weights * x|^2; the value itself where the products are exact."""
     K, scale, error = products(rows, rows)
     error_of_sum = error * sum(abs(weight) for weight in weights.tolist()) ** 2
     return (int(weights @ K @ weights) + error_of_sum) * Fraction(2) ** scale
@@ -154,7 +152,7 @@ def _squared_norm_above(products: InnerProducts, rows: np.ndarray, weights: np.n
 def _doubtful_rows(
     products: InnerProducts, signs: np.ndarray, alpha: np.ndarray, used: np.ndarray, margin: float | Fraction
 ) -> np.ndarray:
-    """The rows with a sign that doubles cannot prove to be beyond the margin."""
+    """Return the rows with a sign that doubles cannot prove to be beyond the margin."""
     rows = np.flatnonzero(signs)
     if not isinstance(products, DistanceKernel) or alpha.dtype.kind != "f" or not isinstance(margin, float):
         return rows
@@ -173,7 +171,7 @@ def _doubtful_rows(
 def _is_shorter_in_doubles(
     products: InnerProducts, rows: np.ndarray, multipliers: np.ndarray, signs: np.ndarray, margin: float
 ) -> bool:
-    """Whether doubles suffice to prove that |sum multipliers * y * x| <= margin * sum multipliers."""
+    """Return whether doubles suffice to prove that |sum multipliers * y * x| <= margin * sum multipliers."""
     is_double = np.asarray(multipliers).dtype.kind == "f"
     if not isinstance(products, DistanceKernel) or not is_double or not 1e-140 < margin < 1e140:
         return False
@@ -186,7 +184,7 @@ def _is_shorter_in_doubles(
 
 
 def _is_unit_in_doubles(products: InnerProducts, used: np.ndarray, alpha: np.ndarray, slack: float) -> bool:
-    """Whether doubles suffice to prove that |sum alpha * x|^2 is 1, give or take the slack.
+    """Return whether doubles suffice to prove that |sum alpha * x|^2 is 1, give or take the slack.
 
     Products alpha * K * alpha, with K at most 2, are off by three roundings each; `fsum` rounds each sum once.
     """

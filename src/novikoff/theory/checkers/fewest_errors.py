@@ -94,7 +94,7 @@ _SharedSets = list[tuple[frozenset[bytes], Fraction]]  # the points of each witn
 
 
 def _sum_shares_by_point(sets: _SharedSets) -> dict[bytes, Fraction]:
-    """For each point the sum of the shares of the sets that contain it."""
+    """Return for each point the sum of the shares of the sets that contain it."""
     loads: dict[bytes, Fraction] = {}
     for points, share in sets:
         for point in points:
@@ -142,11 +142,11 @@ class _HittingSets:
         self.visits_left = most_visits
 
     def may_exist(self, budget: int) -> bool:
-        """Whether a hitting set within the budget exists; True also if the visits did not suffice to tell."""
+        """Return whether a hitting set within the budget exists; True also if the visits did not suffice to tell."""
         return self._may_exist(self.sets, budget, 0)
 
     def _may_exist(self, sets: list[tuple[int, int]], budget: int, excluded: int) -> bool:
-        """Whether these sets have a hitting set within the budget that contains none of the excluded points."""
+        """Return whether these sets have a hitting set within the budget that contains none of the excluded points."""
         if not sets or budget < 0:
             return budget >= 0
         self.visits_left -= len(sets)
@@ -166,7 +166,8 @@ class _HittingSets:
         return False
 
     def _packing_bound(self, by_size: list[tuple[int, int, int]]) -> int:
-        """A lower bound on the cost: sets without a common point, the smallest first, each at its cheapest point."""
+        """Return a lower bound on the cost: sets without a common point, the smallest first, each at its cheapest
+        point."""
         used = total = 0
         for _, allowed, mask in by_size:
             if not allowed & used:
@@ -175,7 +176,7 @@ class _HittingSets:
         return total
 
     def _branching_points(self, by_size: list[tuple[int, int, int]]) -> list[int]:
-        """The points of the smallest set, those that are in many sets first."""
+        """Return the points of the smallest set, those that are in many sets first."""
         smallest, bits = by_size[0][1], []
         while smallest:
             bits.append(smallest & -smallest)
@@ -184,7 +185,7 @@ class _HittingSets:
 
 
 def _count_copies(X: Any, signs: np.ndarray, points: set[bytes], constant: float) -> dict[bytes, int]:
-    """The number of rows that are each of these points."""
+    """Return the number of rows that are each of these points."""
     copies = dict.fromkeys(points, 0)
     if points:
         for rows, block in iterate_blocks(X, signs):

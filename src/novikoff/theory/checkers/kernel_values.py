@@ -8,9 +8,10 @@ What is checked of the values depends on where they come from:
     precomputed               the doubles of the matrix, taken as given: row i and column j as (K[i, j] + K[j, i]) / 2
     a user's own function     the doubles that it returned, taken as given
 
-There is a feature space only if K is an inner product. For kernels with a name that is a theorem, if their parameters
-are as it says. A matrix that is taken as given must be positive semi-definite, exactly, on the rows that a proof uses,
-and up to rounding on all rows that it is about (see `GivenMatrix.require_positive`). Uses no code of the search.
+There is a feature space only if K is an inner product. For named kernels this is a theorem, under conditions on their
+parameters, which are checked. A matrix that is taken as given must be positive semi-definite, exactly, on the rows that
+a proof uses, and up to rounding on all rows that it is about (see `GivenMatrix.require_positive`). Uses no code of the
+search.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class GivenMatrix:
         return to_fractions(self.K[rows, rows])
 
     def keys(self, rows: np.ndarray) -> list[Any]:
-        """Keys that are equal only for equal rows; of a matrix nothing is known but its entries."""
+        """Return keys that are equal only for equal rows: the row indices, as a matrix has no rows to compare."""
         return rows.tolist()
 
     def rounding_units(self) -> int:
@@ -88,7 +89,7 @@ class _NumberRows:
         return np.asarray(block.toarray() if sp.issparse(block) else block, np.float64)
 
     def keys(self, rows: np.ndarray) -> list[Any]:
-        """Bytes that are equal where the rows are."""
+        """Return bytes that are equal where the rows are."""
         return [row.tobytes() for row in self.take(rows) + 0.0]  # -0.0 becomes 0.0
 
 
@@ -100,9 +101,9 @@ class PolynomialKernel:
         self.keys = self.rows.keys
         self.factors = to_fractions([gamma, coef0])
         if degree < 0 or min(self.factors) < 0:
-            found = f"{gamma!r}, {coef0!r} and {degree!r}"
+            given = f"{gamma!r}, {coef0!r} and {degree!r}"
             raise CertificateError(
-                f"The kernel poly is an inner product if gamma, coef0 and degree are >= 0, not {found}."
+                f"The kernel poly is an inner product if gamma, coef0 and degree are >= 0, not {given}."
             )
 
     def __call__(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, int, int]:
@@ -181,7 +182,7 @@ InnerProducts = GivenMatrix | PolynomialKernel | DistanceKernel
 
 
 def kernel_by_name(X: Any, name: str, degree: float, gamma: float, coef0: float, constant: float) -> InnerProducts:
-    """The values of a kernel with a name; `constant`, 0 or 1, is added to all of them."""
+    """Return the values of a kernel with a name; `constant`, 0 or 1, is added to all of them."""
     require_type("name", name, str)
     require_numbers(degree=degree, gamma=gamma, coef0=coef0, constant=constant)
     if constant not in (0, 1):
@@ -199,7 +200,7 @@ def kernel_by_name(X: Any, name: str, degree: float, gamma: float, coef0: float,
 
 
 def read_precomputed(X: Any, constant: int) -> GivenMatrix:
-    """A precomputed kernel matrix with a constant added, as its mean with its transpose."""
+    """Return a precomputed kernel matrix with a constant added, as its mean with its transpose."""
     K = canonicalize_rows(X)
     if sp.issparse(K) or K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise CertificateError(
@@ -228,7 +229,7 @@ def _manhattan_distances(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarra
 
 
 def _hamming_distances(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, int]:
-    """The number of columns in which integers differ."""
+    """Return the number of columns in which integers differ."""
     return np.stack([(left != z).sum(axis=1) for z in right], axis=1).astype(object), 0
 
 

@@ -114,7 +114,8 @@ def _enclose_loss(
     claimed: Fraction,
     constant: float,
 ) -> tuple[Fraction, Fraction]:
-    """The range in which |h|_1 or |h|_2, rounded up, must lie: its upper bound, and the largest that rounding explains.
+    """Return the range in which |h|_1 or |h|_2, rounded up, must lie: its upper bound, and the largest that rounding
+    explains.
 
     A score is off by d + 2 roundings of |x| |u| at most, and the rest of h by four more of |x| |u| / margin.
     """
@@ -165,7 +166,7 @@ def _exact_loss(
 
 
 def _formula(theorem: str, squared: Fraction, loss: Fraction) -> Fraction:
-    """The bound of the theorem for p^2 and |h|, rounded up by 2^-60 of it at most."""
+    """Return the bound of the theorem for p^2 and |h|, rounded up by 2^-60 of it at most."""
     if theorem == "novikoff":
         return squared
     p = fraction_above_root(squared)
@@ -177,7 +178,7 @@ def _formula(theorem: str, squared: Fraction, loss: Fraction) -> Fraction:
 def _lower_in_doubles(
     X: Any, signs: np.ndarray, theorem: str, weights: np.ndarray, radius: float, constant: float
 ) -> float:
-    """What the weights prove at least, as far as doubles can tell; 0 if they can tell nothing."""
+    """Return what the weights prove at least, as far as doubles can tell; 0 if they can tell nothing."""
     n = int(np.count_nonzero(signs))
     sums, last = np.zeros(X.shape[1]), 0.0
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -196,7 +197,7 @@ def _lower_in_doubles(
 
 
 def _dual_formula(theorem: str, total: float, length: float, radius: float, norm: float, largest: float) -> float:
-    """What weights prove, in doubles: total is A, length is B, norm is |alpha|_2, largest is max alpha."""
+    """Return what weights prove, in doubles: total is A, length is B, norm is |alpha|_2, largest is max alpha."""
     if theorem == "freund-schapire":
         ratio = total / max(length / radius if radius else 0.0, norm)
         return ratio * ratio
@@ -207,7 +208,7 @@ def _dual_formula(theorem: str, total: float, length: float, radius: float, norm
 def _lower_exactly(
     X: Any, signs: np.ndarray, theorem: str, weights: np.ndarray, radius: float, constant: float
 ) -> Fraction | float:
-    """What the weights prove, exactly."""
+    """Return what the weights prove, exactly."""
     integers, (R,) = to_proportional_integers(weights), to_fractions([radius])
     sums: dict[int, Fraction] = {}
     for rows, block in iterate_blocks(X, signs):

@@ -61,7 +61,8 @@ def _require_valid_csr(X: Any) -> sp.csr_array:
 
 
 def _has_increasing_columns(X: sp.csr_array) -> bool:
-    """Whether the columns of every row increase, so that none is stored twice. SciPy's own flags may be out of date."""
+    """Return whether the columns of every row increase, so that none is stored twice. SciPy's own flags may be out of
+    date."""
     starts = np.zeros(len(X.indices) + 1, bool)
     starts[X.indptr] = True
     return bool((starts[1:-1] | (X.indices[1:] > X.indices[:-1])).all())
@@ -113,7 +114,8 @@ def iterate_blocks(X: Any, signs: np.ndarray) -> Iterator[tuple[np.ndarray, Any]
 
 
 def drop_zero_columns(block: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The columns of a block that are not all zero, as a dense array, and their indices; a dense block as it is."""
+    """Return the columns of a block that are not all zero, as a dense array, and their indices; a dense block as it
+    is."""
     if not sp.issparse(block):
         return block, np.arange(block.shape[1])
     columns = np.unique(block.indices)

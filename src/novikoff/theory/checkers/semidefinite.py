@@ -17,7 +17,7 @@ _MOST_ROWS = 200  # for exact elimination: a few seconds
 
 
 def has_cholesky_factor(K: np.ndarray) -> bool:
-    """Whether Cholesky's algorithm runs to its end in doubles."""
+    """Return whether Cholesky's algorithm runs to its end in doubles."""
     try:
         np.linalg.cholesky(K)
     except np.linalg.LinAlgError:
@@ -44,7 +44,7 @@ def require_semidefinite(K: np.ndarray) -> None:
     """Raise a CertificateError unless a matrix of Python integers is positive semi-definite.
 
     Elimination without fractions (Bareiss 1968) with the largest diagonal entry as the pivot: no diagonal entry may
-    become negative, and where all that are left are 0, the rest must be 0 too.
+    become negative, and once all remaining ones are 0, the rest of the matrix must be 0 too.
     """
     if len(K) > _MOST_ROWS:
         raise CertificateError(

@@ -71,7 +71,7 @@ def check_length(w: Any, bias: Any, lower: float | Fraction, upper: float) -> No
 
 
 def integer_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
-    """Weights, the bias last, as Python integers in the same proportions."""
+    """Return weights, the bias last, as Python integers in the same proportions."""
     numbers = to_proportional_integers(np.append(w, bias))
     if len(numbers) != X.shape[1] + 1:
         raise CertificateError(f"A separator of {X.shape[1]} features needs as many weights, not {len(numbers) - 1}.")
@@ -81,7 +81,8 @@ def integer_weights(X: Any, w: Any, bias: Any, constant: float) -> np.ndarray:
 
 
 def find_violation(X: Any, signs: np.ndarray, weights: np.ndarray, squared: Fraction, constant: float) -> int | None:
-    """The first row with y <w, x> <= 0, or below the square root of `squared`, exactly; None if there is none."""
+    """Return the first row with y <w, x> <= 0, or below the square root of `squared`, exactly; None if there is
+    none."""
     for rows, coordinates, columns in _iterate_doubtful_rows(X, signs, weights, squared, constant):
         numbers, scale = to_integers(coordinates)
         scores = (numbers @ weights[columns]) * signs[rows].astype(int).astype(object)

@@ -24,7 +24,7 @@ from novikoff.theory.checkers.rows import (
     squared_lengths,
 )
 
-__all__ = ["check_radius", "check_shares", "check_support"]
+__all__ = ["check_radius", "check_shares", "check_support", "require_support"]
 
 _UNIT = 2.0**-53
 
@@ -33,14 +33,20 @@ def check_support(
     X: Any, signs: np.ndarray, rows: np.ndarray, multipliers: np.ndarray, margin: float, constant: float
 ) -> None:
     """|sum multipliers * y * x| <= margin for weights that sum to 1: no separator has a larger margin."""
-    require_rows(rows, signs)
-    integers = to_proportional_integers(multipliers)
+    integers = require_support(signs, rows, multipliers)
     (most,) = to_fractions([margin])
-    if len(rows) != len(integers) or not all(m >= 0 for m in integers) or not sum(integers):
-        raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
     sums, scale = combine_rows(X, signs, rows, integers, constant)
     if most < 0 or sum(total * total for total in sums) * Fraction(4) ** scale > (most * sum(integers)) ** 2:
         raise CertificateError(f"The support rows do not prove that the margin is at most {margin!r}.")
+
+
+def require_support(signs: np.ndarray, rows: np.ndarray, multipliers: np.ndarray) -> list[int]:
+    """Require one multiplier >= 0 for each row, not all of them 0; return them as integers in the same proportions."""
+    require_rows(rows, signs)
+    integers = to_proportional_integers(multipliers)
+    if len(rows) != len(integers) or not all(m >= 0 for m in integers) or not sum(integers):
+        raise CertificateError("Support rows need one multiplier >= 0 each, not all of them 0.")
+    return integers
 
 
 def check_shares(multipliers: Any) -> None:
