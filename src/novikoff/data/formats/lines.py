@@ -145,14 +145,15 @@ def decode_line(text: bytes, location: str) -> str:
     """A line as a string, or an error that names the byte that is not UTF-8; `location` is file:line."""
     if b"\0" in text:
         raise RowError(
-            f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. Export it as text in UTF-8.",
+            f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. If it is UTF-16, name "
+            "its encoding; otherwise export it as text in UTF-8.",
             RejectCode.ENCODING,
         )
     try:
         return text.decode()
     except UnicodeDecodeError as error:
         raise RowError(
-            f"{location}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
-            "Latin-1, convert it: iconv -f latin1 -t utf-8.",
+            f"{location}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. Name the encoding of the "
+            "file, such as latin-1 or cp1252.",
             RejectCode.ENCODING,
         ) from error

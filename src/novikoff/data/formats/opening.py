@@ -60,6 +60,7 @@ def open_stream(
     *,
     format: str | None = None,
     otherwise: str = "csv",
+    encoding: str | None = None,
     hints: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Reader[Any]:
@@ -73,6 +74,8 @@ def open_stream(
         read again later.
     otherwise : str
         The format if neither the extension nor the first lines show it.
+    encoding : str, optional
+        Of text, as Python names it, such as "cp1252"; by default UTF-8, or UTF-16 if it has a byte order mark.
     hints : dict, optional
         Options for those formats that take them.
     **options
@@ -94,7 +97,7 @@ def open_stream(
     """
     if format is not None and format not in FORMATS:
         raise DataError(f"format must be one of {', '.join(map(repr, FORMATS))}; found {format!r}.")
-    source = path if isinstance(path, Source) else open_source(path)
+    source = path if isinstance(path, Source) else open_source(path, encoding=encoding)
     try:
         format = format or _format_from_name(source) or _format_from_content(source) or otherwise
         _check_options(source.name, format, options)
