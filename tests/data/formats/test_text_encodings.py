@@ -69,6 +69,5 @@ def test_bytes_that_are_not_of_the_given_encoding(tmp_path):
 def test_utf_16_cut_within_a_character(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes((codecs.BOM_UTF16_LE + TEXT.encode("utf-16-le"))[:-1])
-    with pytest.raises(DataError, match="are not utf-16"):
-        with open_stream(path) as reader:
-            list(reader)
+    with pytest.raises(DataError, match="are not utf-16"), open_stream(path) as reader:
+        list(reader)

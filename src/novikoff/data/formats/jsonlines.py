@@ -322,7 +322,7 @@ class JsonLinesReader(Reader[TableBlock]):
             return OBJECT if declared is None and known in (None, OBJECT) else None
         found = kind_of(array) if known is None else _kind_of_type(array.type)
         if declared == "number":
-            fits = found == "number" or pa.types.is_string(array.type)
+            fits = found == "number" or pa.types.is_string(array.type) or pa.types.is_boolean(array.type)
         elif declared:
             fits = found is not None and not pa.types.is_floating(array.type)  # whose digits are lost
         else:

@@ -9,6 +9,7 @@ from typing import Any
 
 from novikoff.data.formats.delimited import TableReader
 from novikoff.data.formats.reader import Reader
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sniffing import looks_like_labelled_text, looks_like_svmlight, looks_like_vw
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.data.formats.svmlight import SvmlightReader
@@ -38,14 +39,15 @@ _EXTENSIONS = {
     "vw": "vw",
 }
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_FOR_TABLES = ("target", "drop", "header", "types", "delimiter")
+_FOR_TEXT = ("header", "delimiter", "decimal", "notations", "unnamed")  # of delimited text only
+_FOR_TABLES = (*_FOR_TEXT, "drop", "dates", "only")
 _REFUSED_OPTIONS = {
-    "svmlight": (_FOR_TABLES, "an svmlight file has its labels first and no names"),
-    "vw": (("drop", "header", "types", "delimiter"), "Vowpal Wabbit's text has its labels first and no columns"),
-    "text": (("drop", "header", "delimiter"), "lines of label<TAB>text have no other columns"),
-    "parquet": (("header", "delimiter"), "a Parquet file knows its columns"),
-    "arrow": (("header", "delimiter"), "an Arrow file knows its columns"),
-    "jsonl": (("header", "delimiter"), "lines of JSON name what they hold"),
+    "svmlight": ((*_FOR_TABLES, "target", "types"), "an svmlight file has its labels first and no names"),
+    "vw": ((*_FOR_TABLES, "types"), "Vowpal Wabbit's text has its labels first and no columns"),
+    "text": (_FOR_TABLES, "lines of label<TAB>text have no other columns"),
+    "parquet": (_FOR_TEXT, "a Parquet file knows its columns"),
+    "arrow": (_FOR_TEXT, "an Arrow file knows its columns"),
+    "jsonl": ((*_FOR_TEXT, "dates", "only"), "JSON names what it holds"),
 }
 
 _LINE_READERS: dict[str, Callable[..., Reader[Any]]] = {
@@ -79,8 +81,8 @@ def open_stream(
     hints : dict, optional
         Options for those formats that take them.
     **options
-        Passed on: `bad_rows`; for tables `target`, `drop` and `types`; for csv and tsv also `header` and `delimiter`.
-        `target=False` says that labels do not matter.
+        Passed on: `bad_rows`; for tables `target`, `drop`, `types` and `dates`; for csv and tsv also `header`,
+        `delimiter` and `decimal`; see `TableReader`. `target=False` says that labels do not matter.
 
     Examples
     --------
@@ -177,6 +179,7 @@ def _check_options(name: str, format: str, options: dict[str, Any]) -> None:
         if option != "target" or options.get(option) is not False:
             options.pop(option, None)
     if given:
-        raise DataError(
-            f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv."
+        raise FileError(
+            f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv.",
+            Remedy.NAME_FORMAT,
         )

@@ -84,7 +84,7 @@ def _find_codec(encoding: str) -> codecs.CodecInfo:
         is_text = False
     if not is_text or codec.incrementaldecoder is None:
         raise DataError(
-            f"There is no text encoding {encoding!r}. Python knows utf-8, utf-16, latin-1, cp1252, shift_jis and others."
+            f"There is no text encoding {encoding!r}. Python knows utf-8, utf-16, latin-1, cp1252 and others."
         )
     return codec
 
