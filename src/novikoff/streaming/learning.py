@@ -15,6 +15,7 @@ from novikoff.errors import DataError
 from novikoff.perceptron.learner import Learner
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.model import StreamModel
+from novikoff.streaming.opening import remember_reader
 from novikoff.streaming.passes import FilePasses, RowSkipper
 from novikoff.streaming.rejects import RejectLog
 from novikoff.streaming.session import LearningSession
@@ -66,8 +67,8 @@ def learn(
         How columns become features: `scale=False` takes the numbers of a table as they are, not standardised as they
         come; `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
-        also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `format` and `bad_rows`, as in
-        `open_stream`.
+        also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
+        `format` and `bad_rows`, as in `open_stream`.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def learn(
         is_resumed = resume and model.encoding is not None
         blocks = FilePasses(model, files, passes=passes, resume=is_resumed, options=options, notify=_warn)
     else:
-        model.target = getattr(stream, "target_name", None)
+        remember_reader(model, stream)
         blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
     LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
     return model

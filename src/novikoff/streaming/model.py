@@ -15,6 +15,7 @@ from novikoff._compiled.loops.additive import EXAMPLES
 from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
 from novikoff.data.formats.sources import STANDARD_INPUT
+from novikoff.data.table_form import TableForm
 from novikoff.errors import ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
@@ -53,6 +54,8 @@ class StreamModel(ExclusiveAccess):
         is resumed.
     target : str or None
         The column of a table that holds the labels.
+    form : TableForm or None
+        How the tables are written that it has learned from.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class StreamModel(ExclusiveAccess):
     """
 
     __copy__ = deep_copy
+    form: TableForm | None = None  # here: it is not in pickles of earlier versions
 
     def __init__(self, learner: Learner, features: Features | None = None) -> None:
         self.model = Model(learner)
@@ -302,6 +306,8 @@ class StreamModel(ExclusiveAccess):
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
+        if self.form is not None:
+            self.form.write_to(root.add_part("form"))
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -328,6 +334,7 @@ class StreamModel(ExclusiveAccess):
             for kept in ("rows_read", "rows_of_run")
         )
         found.target = root.fact("target", str) or None
+        found.form = TableForm.read_from(root.part("form")) if "form" in root.facts else None
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "

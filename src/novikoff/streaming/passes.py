@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from novikoff.streaming.opening import open_for_model
+from novikoff.streaming.opening import open_for_model, remember_reader
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
@@ -101,7 +101,7 @@ class FilePasses:
         for k in range(self.passes):
             for file in self.files:
                 with open_for_model(self.model, file, self.options) as reader:
-                    self.model.target = getattr(reader, "target_name", None)
+                    remember_reader(self.model, reader)
                     if self._on_open is not None:
                         self._on_open(reader)
                     yield from self.model.ahead_of(skipper.skip(reader, with_rejects=k == 0))

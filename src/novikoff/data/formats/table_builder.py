@@ -160,7 +160,7 @@ class TableBlockBuilder:
 
     def _note_placeholder(self, k: int, strings: CategoricalColumn, values: np.ndarray) -> None:
         """Note the first cell of a column that counts as missing though it is not empty."""
-        rows = np.flatnonzero(np.isnan(values[:-1])[strings.codes] & (strings.codes >= 0)) if len(values) > 1 else []
+        rows = np.flatnonzero(np.isnan(values)[strings.codes] & (strings.codes >= 0))
         if len(rows):
             cell = strings.values[strings.codes[rows[0]]]
             self.late.setdefault(k, LateCell(k, int(self.arrays.lines[rows[0]]), cell, np.nan))
