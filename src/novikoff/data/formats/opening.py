@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.data.formats.delimited import TableReader
+from novikoff.data.formats.excel import SheetSource, is_excel, is_zip
 from novikoff.data.formats.reader import Reader
 from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sniffing import looks_like_labelled_text, looks_like_svmlight, looks_like_vw
@@ -19,7 +20,7 @@ from novikoff.errors import DataError
 
 __all__ = ["FORMATS", "open_stream"]
 
-FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
+FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl", "excel")
 
 _EXTENSIONS = {
     "csv": "csv",
@@ -37,17 +38,24 @@ _EXTENSIONS = {
     "ndjson": "jsonl",
     "json": "jsonl",
     "vw": "vw",
+    "xlsx": "excel",
+    "xlsm": "excel",
+    "xlsb": "excel",
+    "xls": "excel",
+    "ods": "excel",
 }
+_BINARY = ("parquet", "arrow", "excel")
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 _FOR_TEXT = ("header", "delimiter", "decimal", "notations", "unnamed")  # of delimited text only
 _FOR_TABLES = (*_FOR_TEXT, "drop", "dates", "only")
 _REFUSED_OPTIONS = {
-    "svmlight": ((*_FOR_TABLES, "target", "types"), "an svmlight file has its labels first and no names"),
+    "svmlight": (("target", *_FOR_TABLES, "types"), "an svmlight file has its labels first and no names"),
     "vw": ((*_FOR_TABLES, "types"), "Vowpal Wabbit's text has its labels first and no columns"),
     "text": (_FOR_TABLES, "lines of label<TAB>text have no other columns"),
     "parquet": (_FOR_TEXT, "a Parquet file knows its columns"),
     "arrow": (_FOR_TEXT, "an Arrow file knows its columns"),
     "jsonl": ((*_FOR_TEXT, "dates", "only"), "JSON names what it holds"),
+    "excel": (("delimiter",), "an Excel file has cells"),
 }
 
 _LINE_READERS: dict[str, Callable[..., Reader[Any]]] = {
@@ -71,7 +79,7 @@ def open_stream(
     Parameters
     ----------
     path : str or path or Source
-    format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl"}, optional
+    format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl", "excel"}, optional
         By default sniffed from the extension, also before .gz, .bz2, .xz or .zst; or from the first lines, which are
         read again later.
     otherwise : str
@@ -103,6 +111,8 @@ def open_stream(
     try:
         format = format or _format_from_name(source) or _format_from_content(source) or otherwise
         _check_options(source.name, format, options)
+        if encoding is not None and format in _BINARY:
+            raise DataError(f"{source.name}: is no text, and takes no encoding.")
         options = {
             name: value for name, value in (hints or {}).items() if _is_option_allowed(format, name, value)
         } | options
@@ -130,6 +140,8 @@ def _open_reader(
         from novikoff.data.formats.jsonlines import JsonLinesReader
 
         return JsonLinesReader(source, **options)
+    if format == "excel":
+        return TableReader(SheetSource(source), delimiter=",", **options)
     return TableReader(source, **({"delimiter": "\t"} if format == "tsv" else {}) | options)
 
 
@@ -146,8 +158,12 @@ def _format_from_content(source: Source) -> str | None:
         for magic, format in _MAGIC.items():
             if start().startswith(magic):
                 return format
+    if is_excel(source.peek()):
+        return "excel"
+    if is_zip(source.peek()):
+        raise DataError(f"{source.name}: is a ZIP archive. Unpack it, and name the files in it.")
     text = _first_lines(source)
-    if re.match(r'\s*\{\s*["}]', text):
+    if re.match(r'\s*(\[\s*)?\{\s*["}]', text):
         return "jsonl"
     tests = {"svmlight": looks_like_svmlight, "vw": looks_like_vw, "text": looks_like_labelled_text}
     return next((format for format, test in tests.items() if test(text)), None)
