@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from novikoff.data.formats.notations import DATES, SIGNS, Notation, parse_cell
+from novikoff.data.formats.notations import DATES, OTHER_DECIMAL, SIGNS, Notation, parse_cell
 from novikoff.data.formats.sniffing import MISSING, MOSTLY, is_number, is_placeholder, is_prose
 from novikoff.errors import DataError
 
@@ -240,10 +240,13 @@ def _with_decimal(own: _Evidence, kind: ColumnKind, decimal: str) -> ColumnKind:
 
 
 def _with_example(own: _Evidence, kind: ColumnKind) -> ColumnKind:
+    """A column of numbers with an example, if there is one that is not plain; better one that has one meaning only."""
     if kind.kind != "number":
         return kind
-    fitting = (cell for cell in own.there if not is_number(cell) and parse_cell(cell, kind.notation) < math.inf)
-    example = next(fitting, "")
-    if not example and kind.notation is _COMMA:  # 1.234 is a plain number too, and another one
-        example = next((cell for cell in own.there if "." in cell), "")
+    cells = [cell for cell in own.there if not is_number(cell)]
+    if kind.notation is _COMMA:  # 1.234 is a plain number too, and another one
+        cells += [cell for cell in own.there if is_number(cell) and "." in cell]
+    fitting = [cell for cell in cells if parse_cell(cell, kind.notation) < math.inf]
+    clear = (cell for cell in fitting if parse_cell(cell, OTHER_DECIMAL.get(kind.notation, kind.notation)) == math.inf)
+    example = next(clear, fitting[0] if fitting else "")
     return replace(kind, example=example, placeholders=own.placeholders[:_EXAMPLES])

@@ -170,4 +170,5 @@ def missing_label_error(location: str, column: str) -> RowError:
         f'{location}: the label in column "{column}" is missing. Fill it in, pass over such rows, or name another '
         "target.",
         RejectCode.MISSING_LABEL,
+        column,
     )

@@ -142,6 +142,8 @@ class JsonLinesReader(Reader[TableBlock]):
             f"{found.rejects[0].reason}"
         )
 
+    target_reason = ""  # why this is the target, if the caller has not named it
+
     def _target(self, target: str | int | bool | None) -> str | None:
         if target is False:
             return None
@@ -158,6 +160,7 @@ class JsonLinesReader(Reader[TableBlock]):
                 f"{self.name}: which key holds the labels? Name it as target; the keys are {quoted_list(self.names)}.",
                 Remedy.NAME_TARGET,
             )
+        self.target_reason = "by its name"
         return found
 
     def _blocks(self) -> Generator[TableBlock, None, None]:

@@ -26,6 +26,7 @@ from novikoff.errors import DataError
 
 __all__ = [
     "DATES",
+    "OTHER_DECIMAL",
     "SIGNS",
     "Notation",
     "check_notation",
@@ -50,6 +51,10 @@ class Notation(StrEnum):
 
 
 DATES = tuple(map(Notation, ORDERS))
+OTHER_DECIMAL = {
+    Notation.DECIMAL_POINT: Notation.DECIMAL_COMMA,
+    Notation.DECIMAL_COMMA: Notation.DECIMAL_POINT,
+}
 _GROUP_MARKS = " '’\u00a0\u202f"
 _HAS_DIGIT = re.compile(r"\d", re.ASCII)
 _BOOLEANS = {"true": 1.0, "false": 0.0}
