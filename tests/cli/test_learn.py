@@ -124,9 +124,8 @@ class TestTypes:
 
     def test_types_may_be_repeated(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zip=word,age=word", "--types", "zip=number")
-        assert said.stderr.splitlines()[0].endswith(
-            "1 number (zip), 2 words (age, town); target votes (the last column)"
-        )
+        end = "1 number (zip), 2 words (age, town); target votes (the last column)"
+        assert said.stderr.splitlines()[0].endswith(end)
 
     @pytest.mark.parametrize("types", ["zip", "zip=", "=word", "zip=color", "zip=word,", ""])
     def test_malformed_types_are_a_usage_error(self, people, tmp_path, types):

@@ -29,16 +29,17 @@ _FOR_ROWS = {
     "quotes": [_SKIP],
     "cell-size": [_SKIP],
     "width": [_SKIP, ("delimiter", "--sep CHAR", "says what separates cells")],
-    "not-a-number": [_SKIP, _WORD, _DROP],
+    "not-a-number": [_SKIP, _WORD],
     "not-in-notation": [
         ("decimal", "--decimal , or .", "says what fractions begin with"),
         ("dates", "--dates day-first or month-first", "says what 1/2/2024 means"),
-        _WORD,
         _SKIP,
+        _WORD,
+        _DROP,
     ],
     "too-large": [_SKIP, _DROP],
     "missing-label": [_SKIP, _TARGET],
-    "bad-label": [_SKIP, ("format", "--format tsv", "reads a table")],
+    "bad-label": [_SKIP, ("format", "--format NAME", "names another format")],
     "duplicate": [_SKIP],
     "kind": [_SKIP, ("types", "--types {}=KIND", "says what it holds"), _DROP],
     "nesting": [_SKIP],
@@ -47,26 +48,23 @@ _FOR_ROWS = {
 # By the remedy of a FileError.
 _FOR_FILES = {
     "name-target": [("target", "--target NAME", "names it")],
-    "name-column": [("header", "--header or --no-header", "says whether the first line names the columns")],
-    "no-header": [("header", "--no-header", "says so")],
-    "header": [("header", "--header", "says so")],
-    "name-format": [("format", "--format csv", "says so")],
-    "name-type": [("types", "--types {}=word", "says so")],
+    "no-header": [("header", "--no-header", "says that the first line is data")],
+    "header": [("header", "--header", "says that the first line names the columns")],
+    "name-format": [("format", "--format csv", "reads it as a table")],
     "drop-column": [_DROP],
     "name-delimiter": [("delimiter", "--sep CHAR", "says what separates cells")],
 }
 
 
 def advise(error: NovikoffError, command: click.Command | None) -> str:
-    """The message of an error, and a line with the options of the command that help, if there are any.
+    """The message of an error, and the options of the command that help, if there are any.
 
     >>> import click
     >>> from novikoff.cli.advice import advise
     >>> from novikoff.data.formats.rejects import RejectCode, RowError
     >>> command = click.Command("learn", params=[click.Option(["--types"]), click.Option(["--bad-rows"])])
     >>> print(advise(RowError('t.csv:3:1: expected a number.', RejectCode.NOT_A_NUMBER, "my age"), command))
-    t.csv:3:1: expected a number.
-    --bad-rows skip leaves such rows out; --types 'my age=word' reads the column as words.
+    t.csv:3:1: expected a number. --bad-rows skip leaves such rows out; --types 'my age=word' reads the column as words.
     """
     names = set() if command is None else {param.name for param in command.params}
     column = getattr(error, "column", "")
@@ -76,7 +74,7 @@ def advise(error: NovikoffError, command: click.Command | None) -> str:
             flag, _, value = option.partition(" ")
             value = shlex.quote(value.format(column)) if column and "{}" in value else value.format("COLUMN")
             found.append(f"{flag} {value} {effect}".replace("  ", " "))
-    return f"{error}\n{'; '.join(found)}." if found else str(error)
+    return f"{error} {'; '.join(found)}." if found else str(error)
 
 
 def _suggestions(error: NovikoffError) -> Iterator[tuple[str, str, str]]:

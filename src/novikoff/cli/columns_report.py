@@ -20,22 +20,25 @@ class ColumnsReport:
     """Says what the columns of tables are read as, once for all files that agree."""
 
     def __init__(self) -> None:
-        self._last = ""
+        self._last: tuple[str, Any] = "", None
 
     def add(self, reader: Any) -> None:
         """Describe the columns of a file, so that a wrong guess can be stopped before anything is learned."""
         if not getattr(reader, "names", ()):
             return
-        description = "\n".join([describe_columns(reader), *describe_notes(reader)])
+        description = describe_columns(reader), getattr(reader, "notations", None)
         if description != self._last:
-            say(f"{reader.name}: {description}")
+            reason = getattr(getattr(reader, "layout", reader), "target_reason", "")
+            say(f"{reader.name}: {description[0]}{f' ({reason})' if reason else ''}")
+            for line in describe_notes(reader):
+                say(f"  {line}")
         self._last = description
         if hasattr(reader, "notify"):
             reader.notify = lambda message: say(printable(message))
 
 
 def describe_columns(reader: Any) -> str:
-    """The columns by kind, such as: 2 numbers (age, hours), 1 word (town); target is_spam (the last column)."""
+    """The columns by kind, such as: 2 numbers (age, hours), 1 word (town); target is_spam."""
     target, layout = reader.target_name, getattr(reader, "layout", None)
     kinds = {name: kind for name, kind in zip(reader.names, reader.kinds, strict=True) if name != target}
     if layout is not None:  # it also has the columns that are left out
@@ -45,10 +48,7 @@ def describe_columns(reader: Any) -> str:
         names = [name for name, other in kinds.items() if other == kind]
         if names:
             parts.append(f"{len(names):,} {kind if len(names) == 1 else plural} ({_list_names(names)})")
-    if target is None:
-        return ", ".join(parts)
-    reason = getattr(layout or reader, "target_reason", "")
-    return f"{', '.join(parts)}; target {printable(target, _LONGEST)}{f' ({reason})' if reason else ''}"
+    return ", ".join(parts) + ("" if target is None else f"; target {printable(target, _LONGEST)}")
 
 
 def describe_notes(reader: Any) -> list[str]:
@@ -57,7 +57,7 @@ def describe_notes(reader: Any) -> list[str]:
         return []
     from novikoff.data.formats.column_notes import note_columns
 
-    return [f"  {describe_note(note)}" for note in note_columns(reader.layout)]
+    return [describe_note(note) for note in note_columns(reader.layout)]
 
 
 def describe_note(note: ColumnNote) -> str:

@@ -45,8 +45,8 @@ def _known_notations(model: StreamModel, options: dict[str, Any]) -> dict[str, s
     if model.form is None:  # it has learned from other formats, or with a version that did not remember it
         return {}
     names = [name for name, kind in model.kinds.items() if kind == "number"]
-    if model.target is not None and not any(isinstance(label, str) for label in model.labels):
-        names.append(model.target)
+    if model.target in model.form.notations and not any(isinstance(label, str) for label in model.labels):
+        names.append(str(model.target))
     return model.form.notations_of(names, without_decimals="decimal" in options, without_dates="dates" in options)
 
 

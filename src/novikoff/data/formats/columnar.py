@@ -124,9 +124,8 @@ class ColumnarReader(Reader[TableBlock]):
         for k in times:
             self._declared[k] = "word" if dates == "word" or k == target_index else "number"
         if not used:
-            raise FileError(
-                f"{self.name}: found {pluralize(len(self.names), 'column')}, and none is left besides the target.",
-                Remedy.NAME_COLUMN,
+            raise DataError(
+                f"{self.name}: found {pluralize(len(self.names), 'column')}, and none is left besides the target."
             )
         return target_index, used, reason
 

@@ -110,7 +110,9 @@ def column_index(wanted: str | int, names: Sequence[str], name: str, option: str
         return int(number) - 1 if int(number) > 0 else len(names) + int(number)
     near = [own for own in names if own.lower() == wanted.lower()] or difflib.get_close_matches(wanted, names)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {quoted_list(names)}."
-    raise FileError(f"{name}: there is no column {wanted!r} ({option}). {hint}", Remedy.NAME_COLUMN)
+    # Names such as "column 1" may have been taken for lack of a header.
+    remedies = [Remedy.HEADER] if names and position_of(names[0]) else []
+    raise FileError(f"{name}: there is no column {wanted!r} ({option}). {hint}", *remedies)
 
 
 def find_target_name(names: Sequence[str]) -> str | None:

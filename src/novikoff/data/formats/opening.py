@@ -114,7 +114,9 @@ def open_stream(
         if encoding is not None and format in _BINARY:
             raise DataError(f"{source.name}: is no text, and takes no encoding.")
         options = {
-            name: value for name, value in (hints or {}).items() if _is_option_allowed(format, name, value)
+            name: value
+            for name, value in (hints or {}).items()
+            if value is not None and _is_option_allowed(format, name, value)
         } | options
         return _open_reader(path, source, format, options)
     except BaseException:

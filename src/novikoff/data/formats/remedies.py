@@ -15,14 +15,11 @@ class Remedy(StrEnum):
     """What the caller can do about a file that cannot be read as it is."""
 
     NAME_TARGET = "name-target"
-    NAME_COLUMN = "name-column"  # one that is there
     NO_HEADER = "no-header"
     HEADER = "header"
     NAME_FORMAT = "name-format"  # csv
-    NAME_TYPE = "name-type"
     DROP_COLUMN = "drop-column"
     NAME_DELIMITER = "name-delimiter"
-    NAME_ENCODING = "name-encoding"
 
 
 class FileError(DataError):
