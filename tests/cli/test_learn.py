@@ -152,9 +152,9 @@ class TestPatterns:
 class TestTypes:
     def test_the_kinds_of_columns_are_printed_first(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk").stderr.splitlines()
-        assert said[0] == f"{people}: 2 numbers (age, zip), 1 word (town); target votes"
+        assert said[0] == f"{people}: 2 numbers (age, zip), 1 word (town); target votes (the last column)"
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zip=word", "--drop", "age").stderr.splitlines()
-        assert said[0] == f"{people}: 2 words (zip, town), 1 left out (age); target votes"
+        assert said[0] == f"{people}: 2 words (zip, town), 1 left out (age); target votes (the last column)"
         assert "zip=8001" in StreamModel.load(tmp_path / "m.nk").names
 
     def test_files_with_the_same_columns_are_described_once(self, people, tmp_path):
@@ -168,14 +168,15 @@ class TestTypes:
         path = tmp_path / "wide.csv"
         path.write_text(",".join([f"x{k}" for k in range(50)] + ["\x1b[31m", "y"]) + "\n" + "1," * 51 + "a\n")
         said = run("learn", path, "-o", tmp_path / "m.nk").stderr.splitlines()[0]
-        assert said.endswith("51 numbers (x0, x1, x2, x3, x4, x5, x6, x7, ... and 43 more); target y")
+        assert said.endswith("51 numbers (x0, x1, x2, x3, x4, x5, x6, x7, ... and 43 more); target y (by its name)")
         assert run("learn", path, "-o", tmp_path / "m.nk", *(w for k in range(50) for w in ("--drop", f"x{k}")))
         with open_stream(path, drop=[f"x{k}" for k in range(50)]) as reader:
             assert "(?[31m)" in describe_columns(reader)
 
     def test_types_may_be_repeated(self, people, tmp_path):
         said = run("learn", people, "-o", tmp_path / "m.nk", "--types", "zip=word,age=word", "--types", "zip=number")
-        assert said.stderr.splitlines()[0].endswith("1 number (zip), 2 words (age, town); target votes")
+        end = "1 number (zip), 2 words (age, town); target votes (the last column)"
+        assert said.stderr.splitlines()[0].endswith(end)
 
     @pytest.mark.parametrize("types", ["zip", "zip=", "=word", "zip=color", "zip=word,", ""])
     def test_malformed_types_are_a_usage_error(self, people, tmp_path, types):

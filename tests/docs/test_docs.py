@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from novikoff.cli import main
-from novikoff.cli.options import FORMATS, KINDS
+from novikoff.cli.options import DATES, FORMATS, KINDS
 from novikoff.cli.reference import reference
 
 ROOT = Path(__file__).parents[1].parent
@@ -55,7 +55,8 @@ sys.exit([name for name in {HEAVY!r} if name in sys.modules] or 0)
 
 def test_copies_of_choices_agree():
     """cli/options.py repeats them, since the readers load too much for --help."""
-    from novikoff.data.formats import columns, opening
+    from novikoff.data.formats import column_kinds, columns, opening
 
     assert FORMATS == opening.FORMATS
     assert KINDS == columns.KINDS
+    assert DATES == column_kinds.DATE_OPTIONS

@@ -132,9 +132,79 @@ def labelled_text(text):
 MISSING = ("", "?", "na", "n/a", "nan", "null")
 
 
+PLACEHOLDERS = (
+    "unknown",
+    "none",
+    "-",
+    "--",
+    "---",
+    ".",
+    "..",
+    "...",
+    "*",
+    "n.a.",
+    "n.a",
+    "#n/a",
+)  # some of those there are
+SIGNS = "$€£%"  # some of those there are
+GROUP_MARKS = " '\u2019\u00a0\u202f"
+
+
+def parse_notation(cell, decimal):
+    """The number in a cell with this decimal mark, as people write it: -$1,003.5 or 12 %; ValueError if it is none."""
+    sign, front = "", ""
+    while cell[:1] in ("+", "-", *SIGNS) and cell[:1]:
+        character, cell = cell[0], cell[1:]
+        if character in SIGNS:
+            if front:
+                raise ValueError(cell)
+            front, cell = character, cell.removeprefix(" ")
+        elif sign:
+            raise ValueError(cell)
+        else:
+            sign = character
+    if cell[-1:] in tuple(SIGNS):
+        cell = cell[:-1]
+        cell = cell[:-1] if cell[-1:] in tuple(" \u00a0\u202f") else cell
+    mantissa, e, exponent = cell.lower().partition("e")
+    whole, mark, fraction = mantissa.partition(decimal)
+    marks = {character for character in whole if not character.isdigit()}
+    if len(marks) == 1 and marks < {"." if decimal == "," else ",", *GROUP_MARKS}:
+        first, *groups = whole.split(marks.pop())
+        if not 1 <= len(first) <= 3 or first[0] == "0" or any(len(group) != 3 for group in groups):
+            raise ValueError(cell)
+        whole = "".join([first, *groups])
+    elif marks:
+        raise ValueError(cell)
+    return parse_number(f"{sign}{whole}{'.' if mark else ''}{fraction}{e}{exponent}".encode())
+
+
+def parse_table_number(cell, notation):
+    """The number in a cell of a column of this notation: plain, decimal-point or decimal-comma. Among plain numbers,
+    others are read if there is no doubt which number they are. None if it is a placeholder."""
+    if cell.lower() in PLACEHOLDERS:
+        return None
+    if notation != "plain":
+        return parse_notation(cell, "." if notation == "decimal-point" else ",")
+    try:
+        return parse_number(cell.encode())
+    except ValueError:
+        if NUMBER.fullmatch(cell.encode()):
+            raise
+    found = parse_notation(cell, ".")
+    try:
+        other = parse_notation(cell, ",")
+    except ValueError:
+        return found
+    if other != found:
+        raise ValueError(cell)
+    return found
+
+
 def table(text, delimiter, quote, kinds):
     """Rows [(line, cells...)] of delimited text, missing cells as None, and what is wrong [(line, text)]: RFC 4180 with
-    blanks around cells, character by character. `quote` is None if there are no quotes. The last column is required.
+    blanks around cells, character by character. `quote` is None if there are no quotes. The last column is required. A
+    kind is "word" or the notation of numbers.
 
     Of a row that cannot be cut into as many cells as there are kinds, the first line is wrong, and the next row begins
     after it.
@@ -161,10 +231,10 @@ def table(text, delimiter, quote, kinds):
 
 def parse_cells(cells, kinds):
     found = [cell.encode("latin-1").decode() for cell in cells]
-    if found[-1].lower() in MISSING:
+    if found[-1].lower() in (*MISSING, *PLACEHOLDERS):
         raise ValueError(found)
     return [
-        None if cell.lower() in MISSING else parse_number(cell.encode()) if kind == "number" else cell
+        None if cell.lower() in MISSING else cell if kind == "word" else parse_table_number(cell, kind)
         for cell, kind in zip(found, kinds, strict=True)
     ]
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from novikoff import __version__
+from novikoff.cli.advice import advise
 from novikoff.cli.apply import predict, test
 from novikoff.cli.certify import certify
 from novikoff.cli.compare import compare
@@ -33,7 +34,8 @@ class _CommandGroup(click.Group):
         try:
             return super().invoke(ctx)
         except NovikoffError as error:
-            raise click.ClickException(str(error)) from error
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            raise click.ClickException(advise(error, command)) from error
         except BrokenPipeError:
             raise  # click exits without a message when the reader of a pipe has ended
         except OSError as error:

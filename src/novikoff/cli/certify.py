@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.interrupts import Interrupted, InterruptibleCommand, InterruptRecorder
-from novikoff.cli.options import FORMATS
+from novikoff.cli.options import FORMATS, TARGET_HELP, notation_options
 
 if TYPE_CHECKING:
     from novikoff.data.whole_table import WholeTable
@@ -57,12 +57,7 @@ def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path
 
 @click.command(cls=InterruptibleCommand, epilog=_EPILOG)
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines "
-    "label, target, class or y]",
-)
+@click.option("--target", metavar="COLUMN", help=TARGET_HELP)
 @click.option("--positive", metavar="LABEL", help="Ask only about this label against the rest.")
 @click.option(
     "--kernel",
@@ -81,6 +76,7 @@ def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path
 )
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing cells: empty, ?, NA, N/A, NaN, null.")
 @click.option("--header/--no-header", default=None, help="Does the first line name the columns?  [default: found out]")
+@notation_options
 @click.option("--format", type=click.Choice(FORMATS), help="What the file holds.  [default: found out]")
 @click.option("--errors/--no-errors", default=True, show_default=True, help="Bound the errors of the best linear rule.")
 @click.option(
@@ -119,8 +115,8 @@ def certify(
 ) -> None:
     """Is a table linearly separable? The verdict comes with its proof.
 
-    FILE is whatever `novikoff learn` reads: CSV, TSV, Parquet, Arrow, JSON lines, svmlight, Vowpal Wabbit's text, plain
-    or packed; - is the standard input. Columns of words become columns of 0 and 1, one per value.
+    FILE is whatever `novikoff learn` reads: CSV, TSV, Parquet, Arrow, JSON, Excel, svmlight, Vowpal Wabbit's text,
+    plain or packed; - is the standard input. Columns of words become columns of 0 and 1, one per value.
 
     \b
     SEPARABLE       a linear rule that gets every row right, its margin, and how
@@ -159,7 +155,7 @@ def certify(
 
         click.echo(to_json(str(file), table, found, fewest, verify))
     else:
-        _print(file, table, found, fewest, verify, reading["target"] is not None)
+        _print(file, table, found, fewest, verify)
     if plot is not None:
         _draw(plot, table, found)
     if recorder.is_interrupted:
@@ -309,7 +305,6 @@ def _print(
     found: Certificate | Verdicts,
     fewest: FewestErrors | None,
     verified: bool,
-    is_target_chosen: bool,
 ) -> None:
     """Print the whole report."""
     from rich.console import Console
@@ -318,7 +313,7 @@ def _print(
     from novikoff.theory.certificates import Certificate
 
     report = CertifyReport(Console(highlight=False), table)
-    report.print_opening("standard input" if str(file) == "-" else str(file), is_target_chosen)
+    report.print_opening("standard input" if str(file) == "-" else str(file))
     if isinstance(found, Certificate):
         report.print_verdict(found)
     else:

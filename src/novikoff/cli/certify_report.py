@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from novikoff.cli.columns_report import describe_note
 from novikoff.cli.printable import printable
 from novikoff.theory.certificates import Certificate, Inseparable, Separable, Verdicts
 from novikoff.theory.conflicts import count_conflicts
@@ -37,11 +38,11 @@ class CertifyReport:
         """Print one paragraph, wrapped between words, without interpreting markup."""
         self.console.print(Text(_printable_lines(text), style or ""), width=min(self.console.width, _WIDTH))
 
-    def print_opening(self, name: str, is_chosen: bool) -> None:
+    def print_opening(self, name: str) -> None:
         """Print what was read, and which column holds the labels."""
         table, (labels, counts) = self.table, np.unique(self.table.y, return_counts=True)
         n, d = table.X.shape
-        by_default = "" if is_chosen else ", the last column (name another with --target)"
+        by_default = f", {table.target_reason} (name another with --target)" if table.target_reason else ""
         target = f" The target is {table.target!r}{by_default}." if table.target is not None else ""
         tally = join_words(
             [f"{label} ({count:,})" for label, count in zip(labels.tolist(), counts.tolist(), strict=True)]
@@ -49,8 +50,10 @@ class CertifyReport:
         self.print_paragraph(
             f"{name}: {n:,} {_pluralize('row', n)}, {d:,} {_pluralize('column', d)}.{target} Labels: {tally}."
         )
-        for note in table.notes:
-            self.print_paragraph(note)
+        for note in table.column_notes:
+            self.print_paragraph(f"{describe_note(note)}.")
+        for sentence in table.notes:
+            self.print_paragraph(sentence)
         self.print_paragraph("")
 
     def print_verdict(self, certificate: Certificate) -> None:

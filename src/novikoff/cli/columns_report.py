@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from novikoff.cli.printable import printable
 from novikoff.cli.progress import say
 
-__all__ = ["ColumnsReport", "describe_columns"]
+if TYPE_CHECKING:
+    from novikoff.data.formats.column_notes import ColumnNote
+
+__all__ = ["ColumnsReport", "describe_columns", "describe_note", "describe_notes"]
 
 _LISTED = 8  # names of columns
 _LONGEST = 40  # characters of a name
@@ -17,16 +20,21 @@ class ColumnsReport:
     """Says what the columns of tables are read as, once for all files that agree."""
 
     def __init__(self) -> None:
-        self._last = ""
+        self._last: tuple[str, Any] = "", None
 
     def add(self, reader: Any) -> None:
         """Describe the columns of a file, so that a wrong guess can be stopped before anything is learned."""
         if not getattr(reader, "names", ()):
             return
-        description = describe_columns(reader)
+        description = describe_columns(reader), getattr(reader, "notations", None)
         if description != self._last:
-            say(f"{reader.name}: {description}")
+            reason = getattr(getattr(reader, "layout", reader), "target_reason", "")
+            say(f"{reader.name}: {description[0]}{f' ({reason})' if reason else ''}")
+            for line in describe_notes(reader):
+                say(f"  {line}")
         self._last = description
+        if hasattr(reader, "notify"):
+            reader.notify = lambda message: say(printable(message))
 
 
 def describe_columns(reader: Any) -> str:
@@ -41,6 +49,27 @@ def describe_columns(reader: Any) -> str:
         if names:
             parts.append(f"{len(names):,} {kind if len(names) == 1 else plural} ({_list_names(names)})")
     return ", ".join(parts) + ("" if target is None else f"; target {printable(target, _LONGEST)}")
+
+
+def describe_notes(reader: Any) -> list[str]:
+    """What numbers in disguise were taken for, a line for all columns that are alike, and which option changes it."""
+    if not hasattr(reader, "notations"):
+        return []
+    from novikoff.data.formats.column_notes import note_columns
+
+    return [describe_note(note) for note in note_columns(reader.layout)]
+
+
+def describe_note(note: ColumnNote) -> str:
+    """A note, such as: price: numbers with a decimal comma: 51,257 is 51.257 (else --decimal .)"""
+    advice = ""
+    if note.is_undecided:
+        advice = " (--dates day-first or month-first makes numbers of them)"
+    elif note.are_dates:
+        advice = " (--dates word or drop to change that)"
+    elif note.other_decimal:
+        advice = f" (otherwise say --decimal {note.other_decimal})"
+    return f"{_list_names(list(note.columns))}: {printable(note.text)}{advice}"
 
 
 def _list_names(names: list[str]) -> str:

@@ -84,7 +84,7 @@ def compare(
     data = read_in_memory(files, given, rejects)
     require_two_classes(data)
     if test_files:
-        train, test = data.blocks, read_in_memory(test_files, given, target=data.target).blocks
+        train, test = data.blocks, read_in_memory(test_files, given, target=data.target, form=data.form).blocks
     else:
         train, test = split_blocks(data.blocks, 1, validation, seed)[0]
     features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)

@@ -14,20 +14,25 @@ from novikoff.errors import DataError
 from novikoff.formatting.phrases import quoted_list
 
 if TYPE_CHECKING:
+    from novikoff.data.table_form import TableForm
     from novikoff.selection.in_memory import InMemoryBlocks
 
 __all__ = ["read_in_memory", "require_two_classes", "warn_of_unknown_labels"]
 
 
 def read_in_memory(
-    files: Sequence[str], options: dict[str, Any], rejects: Path | None = None, target: str | None = None
+    files: Sequence[str],
+    options: dict[str, Any],
+    rejects: Path | None = None,
+    target: str | None = None,
+    form: TableForm | None = None,
 ) -> InMemoryBlocks:
     """Read files to the end; say what their columns are read as, and which rows were left out."""
     from novikoff.selection.in_memory import InMemoryBlocks
     from novikoff.streaming.rejects import RejectLog
 
     log = RejectLog(rejects, notify=say)
-    data = InMemoryBlocks.read(files, options, target=target, on_open=ColumnsReport().add, on_block=log.add)
+    data = InMemoryBlocks.read(files, options, target=target, form=form, on_open=ColumnsReport().add, on_block=log.add)
     log.close()
     return data
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from novikoff.cli.advice import advise
 from novikoff.cli.interrupts import DeferredInterrupts, Interrupted, RecordingCommand, without_options
 from novikoff.cli.options import (
     HYPOTHESES,
@@ -149,7 +150,7 @@ def learn(
 ) -> None:
     """Learn from files or a pipe.
 
-    FILES are read in the order given. They are CSV or TSV, Parquet, Arrow, JSON lines, svmlight, Vowpal Wabbit's text,
+    FILES are read in the order given. They are CSV or TSV, Parquet, Arrow, JSON, Excel, svmlight, Vowpal Wabbit's text,
     or lines of label<TAB>text; the text formats may be compressed with gzip, bzip2, xz or zstandard. - is the standard
     input, and a pattern in quotes stands for all files that match. Each row is predicted before it is learned, and
     mistakes are counted: in the first pass their rate is that on rows never seen before. Rows that come sorted by label
@@ -158,10 +159,11 @@ def learn(
     stops early, what was learned is in MODEL.partial.
 
     The kinds of the columns of a table are guessed from the first rows and printed before learning begins; correct them
-    with --types, --target and --drop. Numbers are standardised as they come; in svmlight and Vowpal Wabbit's text those
-    that fewer than half of the rows have are only scaled, and 0 and 1 stay as they are. Each value of a column of words
-    becomes a feature. A text becomes many features: its words and pairs of words, and its runs of three or four
-    characters.
+    with --types, --target and --drop. Numbers may have a decimal comma, digits in groups, a currency or percent sign;
+    true and false are 1 and 0, and dates are seconds since 1970. Numbers are standardised as they come; in svmlight and
+    Vowpal Wabbit's text those that fewer than half of the rows have are only scaled, and 0 and 1 stay as they are. Each
+    value of a column of words becomes a feature. A text becomes many features: its words and pairs of words, and its
+    runs of three or four characters.
     """
     from novikoff.cli.learning_report import LearningReport, check_first_block
     from novikoff.streaming.checkpoints import Checkpointer, publish
@@ -301,7 +303,8 @@ def _stopped(stop: BaseException, draft: Path, output: Path, command: str) -> cl
     kept = "" if draft == output else f" {output} is as it was."
     saved = f"{draft} has what was learned so far.{kept} To continue"
     if isinstance(stop, NovikoffError):
-        return click.ClickException(f"{stop}\n{saved} then:\n  {command}")
+        advice = advise(stop, click.get_current_context().command)
+        return click.ClickException(f"{advice}\n{saved} then:\n  {command}")
     return Interrupted(f"Stopped. {saved}:\n  {command}")
 
 

@@ -13,16 +13,19 @@ import click
 from novikoff import hypotheses, rules
 
 __all__ = [
+    "DATES",
     "FORMATS",
     "HYPOTHESES",
     "KINDS",
     "RULES",
     "SHUFFLES",
+    "TARGET_HELP",
     "Duration",
     "NgramRange",
     "drop_unset",
     "feature_options",
     "files_argument",
+    "notation_options",
     "reading_options",
     "rejects_option",
     "require_distinct_paths",
@@ -31,9 +34,10 @@ __all__ = [
 ]
 
 # Copies of choices in novikoff.data.formats, which imports too much for --help.
-FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
+FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl", "excel")
 KINDS = ("number", "word", "text")
 SHUFFLES = ("sorted", "always", "never")  # of novikoff.streaming.row_order
+DATES = ("number", "word", "drop", "day-first", "month-first")
 RULES = rules.NAMES
 HYPOTHESES = hypotheses.NAMES
 
@@ -152,14 +156,59 @@ def files_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-_OPTIONS = (
+TARGET_HELP = (
+    "Column of the labels: its name; its number, from 1, or from -1 at the end; first or last.  [default: the one "
+    "called label, class, target or y, otherwise the last]"
+)
+
+
+def _parse_delimiter(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A character; shells make it hard to type a tab."""
+    found = {"tab": "\t", "\\t": "\t", "space": " ", "blank": " "}.get(value or "", value)
+    if found is not None and (len(found) != 1 or not found.isascii() or found in "\r\n\0\"'"):
+        raise click.BadParameter(f"expected one character, such as ';', or tab; found {value!r}.")
+    return found
+
+
+_NOTATIONS = (
     click.option(
-        "--target",
-        metavar="COLUMN",
-        help="Column of the labels, by name or number from 1.  [default: the last; in JSON lines label, "
-        "target, class or y]",
+        "--sep",
+        "delimiter",
+        metavar="CHAR",
+        callback=_parse_delimiter,
+        help="What separates cells: a character, or tab.  [default: detected]",
     ),
-    click.option("--drop", metavar="COLUMN", multiple=True, help="Leave a column out. May be repeated."),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="What fractions begin with, where the cells do not show it, as in 1,234.  [default: detected]",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(DATES),
+        help="What columns of dates become: numbers (seconds since 1970), words, or nothing; day-first and month-first "
+        "are numbers too, and say what 1/2/2024 means.  [default: number, where that is clear]",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        help="Encoding of the text, such as cp1252.  [default: utf-8, or utf-16 with a byte order mark]",
+    ),
+)
+
+
+def notation_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say how the cells of its files are written."""
+    for option in reversed(_NOTATIONS):
+        command = option(command)
+    return command
+
+
+_OPTIONS = (
+    click.option("--target", metavar="COLUMN", help=TARGET_HELP),
+    click.option(
+        "--drop", metavar="COLUMN", multiple=True, help="Leave a column out, by name or number. May be repeated."
+    ),
     click.option(
         "--types",
         metavar="COLUMN=KIND,...",
@@ -171,6 +220,7 @@ _OPTIONS = (
     click.option(
         "--header/--no-header", default=None, help="Whether the first line names the columns.  [default: detected]"
     ),
+    *_NOTATIONS,
     click.option("--format", type=click.Choice(FORMATS), help="Format of the files.  [default: detected]"),
     click.option(
         "--bad-rows",

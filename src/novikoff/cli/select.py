@@ -157,7 +157,7 @@ def select(
     splits = split_blocks(data.blocks, cv or 1, validation, seed)
     found = _choose(grid, splits, jobs)
     winner = fit_candidate(_arguments(found.best_params_), data.blocks)
-    winner.target = data.target
+    winner.target, winner.form = data.target, data.form
     winner.save(output)
     test_errors = _count_test_errors(winner, test_blocks) if test_files else None
     if as_json:
@@ -174,7 +174,7 @@ def _read_test_blocks(files: tuple[str, ...], data: InMemoryBlocks, options: dic
     if not files:
         return []
     model, blocks = fit_candidate({}, [block[:2] for block in data.blocks]), []  # it knows the kinds of all columns
-    model.target = data.target
+    model.target, model.form = data.target, data.form
     for file in files:
         with open_for_model(model, file, options) as reader:
             for block in reader:

@@ -21,8 +21,10 @@ import scipy.sparse as sp
 from novikoff.data.encoding import NameEncoding
 from novikoff.data.feature_names import category_name
 from novikoff.data.formats.block import Block, CategoricalColumn, SparseBlock, TableBlock, TextColumn
+from novikoff.data.formats.column_notes import ColumnNote, note_columns
+from novikoff.data.formats.delimited import TableReader
 from novikoff.data.formats.opening import open_stream
-from novikoff.data.formats.rejects import Reject, RejectCode
+from novikoff.data.formats.rejects import Reject, RejectCode, RowError
 from novikoff.data.formats.text import LabelledTextReader
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import pluralize
@@ -103,6 +105,10 @@ class WholeTable:
     format : str
     notes : tuple of str
         Sentences about what was left out or encoded.
+    target_reason : str
+        Why this column holds the labels, if the caller has not named it.
+    column_notes : tuple of ColumnNote
+        What numbers in disguise were taken for.
     """
 
     X: Any
@@ -113,6 +119,8 @@ class WholeTable:
     target: str | None
     format: str
     notes: tuple[str, ...] = ()
+    target_reason: str = ""
+    column_notes: tuple[ColumnNote, ...] = ()
 
     @property
     def feature_names(self) -> list[str]:
@@ -147,6 +155,8 @@ def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -
             raise TableError(f"{reader.name}: lines of label<TAB>text have no columns.", TableRemedy.LEARN_TEXT)
         name, blocks = reader.name, list(reader)
         target, names = getattr(reader, "target_name", None), getattr(reader, "names", ())
+        reason = getattr(getattr(reader, "layout", reader), "target_reason", "")
+        column_notes = tuple(note_columns(reader.layout)) if isinstance(reader, TableReader) else ()
     rejects = [reject for block in blocks for reject in block.rejects]
     _require_readable(rejects, drop_missing)
     blocks = [block for block in blocks if len(block)]
@@ -155,7 +165,9 @@ def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -
     lines = np.concatenate([block.lines for block in blocks])
     row_numbers = np.searchsorted(np.sort([*lines, *(reject.line for reject in rejects)]), lines)
     y = _convert_labels(np.concatenate([np.asarray(block.labels) for block in blocks]))
-    labelled = WholeTable(None, y, (), lines, row_numbers, target, "csv")
+    labelled = WholeTable(
+        None, y, (), lines, row_numbers, target, "csv", target_reason=reason, column_notes=column_notes
+    )
     if isinstance(blocks[0], TableBlock):
         return _TableBuilder(name, names, labelled, blocks, len(rejects)).build(drop_missing)
     return _build_from_features(name, labelled, blocks)
@@ -165,7 +177,7 @@ def _require_readable(rejects: Sequence[Reject], drop_missing: bool) -> None:
     """Raise an error at the first row that could not be read, except those without a label if `drop_missing`."""
     for reject in rejects:
         if reject.code is not RejectCode.MISSING_LABEL:
-            raise DataError(reject.reason)
+            raise RowError(reject.reason, reject.code)
         if not drop_missing:
             raise TableError(reject.reason, TableRemedy.DROP_ROWS)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.formats.opening import open_stream
+from novikoff.data.table_form import TableForm
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import pluralize
 
@@ -26,10 +27,12 @@ class InMemoryBlocks:
     blocks : list of blocks
         With labels.
     target : str or None
+    form : TableForm, optional
+        How the files are written, if they are tables.
     """
 
-    def __init__(self, blocks: list[Block], target: str | None) -> None:
-        self.blocks, self.target = blocks, target
+    def __init__(self, blocks: list[Block], target: str | None, form: TableForm | None = None) -> None:
+        self.blocks, self.target, self.form = blocks, target, form
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -42,21 +45,27 @@ class InMemoryBlocks:
         options: dict[str, Any],
         *,
         target: str | None = None,
+        form: TableForm | None = None,
         on_open: Callable[[Any], None] | None = None,
         on_block: Callable[[Block], None] | None = None,
     ) -> InMemoryBlocks:
         """Read all blocks of files.
 
-        The labels of tables are in the column `target`, unless `options`, which go to `open_stream`, name another. The
-        callbacks get the reader of each file before it is read, and each block.
+        The labels of tables are in the column `target`, unless `options`, which go to `open_stream`, name another, and
+        their numbers are written as `form` says. The callbacks get the reader of each file before it is read, and each
+        block.
         """
         blocks = []
-        hints = {} if target is None else {"target": target}
+        hints: dict[str, Any] = {} if target is None else {"target": target}
+        if form is not None:
+            hints["notations"] = form.notations
         for file in files:
             with open_stream(file, hints=hints, **options) as reader:
                 if on_open is not None:
                     on_open(reader)
                 target = getattr(reader, "target_name", None)
+                form = form or TableForm.from_reader(reader)
+                hints.setdefault("notations", getattr(reader, "notations", {}))
                 for block in reader:
                     if on_block is not None:
                         on_block(block)
@@ -64,7 +73,7 @@ class InMemoryBlocks:
                         blocks.append(block)
         if not blocks:
             raise DataError(f"{', '.join(files)}: there is nothing to learn from.")
-        return cls(blocks, target)
+        return cls(blocks, target, form)
 
     @cached_property
     def labels(self) -> np.ndarray:

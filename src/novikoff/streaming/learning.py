@@ -17,6 +17,7 @@ from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.data_checks import require_repeated_labels
 from novikoff.streaming.label_runs import LabelRuns
 from novikoff.streaming.model import StreamModel
+from novikoff.streaming.opening import remember_reader
 from novikoff.streaming.passes import FilePasses, PassObserver, RowSkipper
 from novikoff.streaming.rejects import RejectLog
 from novikoff.streaming.row_order import ShufflePolicy, Shuffles
@@ -77,8 +78,8 @@ def learn(
         How columns become features: `scale=False` takes numbers as they are, not standardised as they come;
         `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
-        also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `format` and `bad_rows`, as in
-        `open_stream`.
+        also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
+        `format` and `bad_rows`, as in `open_stream`.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def learn(
             observer=_WarningObserver(),
         )
     else:
-        model.target = getattr(stream, "target_name", None)
+        remember_reader(model, stream)
         blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
     LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
     return model

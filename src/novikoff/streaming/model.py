@@ -15,6 +15,7 @@ from novikoff._compiled.loops.additive import EXAMPLES
 from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
 from novikoff.data.formats.sources import STANDARD_INPUT
+from novikoff.data.table_form import TableForm
 from novikoff.errors import ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
@@ -56,6 +57,8 @@ class StreamModel(ExclusiveAccess):
         The order of the rows in the last run, if they were shuffled. A run that was interrupted repeats it.
     target : str or None
         The column of a table that holds the labels.
+    form : TableForm or None
+        How the tables are written that it has learned from.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class StreamModel(ExclusiveAccess):
     """
 
     __copy__ = deep_copy
+    form: TableForm | None = None  # here: it is not in pickles of earlier versions
 
     def __init__(self, learner: Learner, features: Features | None = None) -> None:
         self.model = Model(learner)
@@ -325,6 +329,8 @@ class StreamModel(ExclusiveAccess):
         root.facts["target"] = self.target or ""
         if self.run_order is not None:
             root.facts["run_order"] = asdict(self.run_order)
+        if self.form is not None:
+            self.form.write_to(root.add_part("form"))
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -352,6 +358,7 @@ class StreamModel(ExclusiveAccess):
         )
         found.run_order = _read_run_order(root)
         found.target = root.fact("target", str) or None
+        found.form = TableForm.read_from(root.part("form")) if "form" in root.facts else None
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "

@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from novikoff.data.formats.columns import KINDS
+from novikoff.data.formats.columns import KINDS, UnnamedColumns
 from novikoff.data.formats.opening import open_stream
-from novikoff.errors import DataError
+from novikoff.data.table_form import TableForm
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
     from novikoff.streaming.model import StreamModel
 
-__all__ = ["open_for_model", "options_like", "read_for_model"]
+__all__ = ["open_for_model", "options_like", "read_for_model", "remember_reader"]
 
 
 def open_for_model(
@@ -22,9 +22,9 @@ def open_for_model(
 ) -> Any:
     """Open a file with the reader for its format, as `open_stream` does, with what the model knows as hints.
 
-    The model knows which column of a table holds the labels, and what kind of values the others hold. `options` go to
-    `open_stream` and override the hints. If the rows are not `labelled`, no column holds labels unless
-    `options["target"]` names one.
+    The model knows which column of a table holds the labels, what kind of values the others hold and how their numbers
+    are written, and which columns it has not learned from. `options` go to `open_stream` and override the hints. If the
+    rows are not `labelled`, no column holds labels unless `options["target"]` names one.
     """
     options = dict(options)
     target = options.get("target", model.target if labelled else False)
@@ -35,9 +35,11 @@ def open_for_model(
         if labelled and any(isinstance(label, str) for label in model.labels):
             kinds[target] = "word"
         hints["types"] = {**kinds, **options.pop("types", {})}
-    reader = open_stream(path, otherwise=model.format, hints=hints, **options)
-    _require_width(model, reader)
-    return reader
+        hints["only"] = frozenset(model.kinds)
+        n_columns = 0 if model.form is None else model.form.n_columns
+        hints["unnamed"] = UnnamedColumns.from_names(model.kinds, model.target, n_columns)
+        hints["notations"] = _known_notations(model, options)
+    return open_stream(path, otherwise=model.format, hints=hints, **options)
 
 
 def read_for_model(model: StreamModel, files: Iterable[str], options: dict[str, Any]) -> Iterator[Block]:
@@ -57,15 +59,17 @@ def options_like(reader: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**hints, **options, "types": {**kinds, **options.get("types", {})}}
 
 
-def _require_width(model: StreamModel, reader: Any) -> None:
-    """Raise an error if a table without a header has not as many columns as the model knows, with or without labels.
+def _known_notations(model: StreamModel, options: dict[str, Any]) -> dict[str, str]:
+    """How the numbers of the columns are written that the model has learned from, unless `options` say how."""
+    if model.form is None:  # it has learned from other formats, or with a version that did not remember it
+        return {}
+    names = [name for name, kind in model.kinds.items() if kind == "number"]
+    if model.target in model.form.notations and not any(isinstance(label, str) for label in model.labels):
+        names.append(str(model.target))
+    return model.form.notations_of(names, without_decimals="decimal" in options, without_dates="dates" in options)
 
-    Columns without names are identified by their position.
-    """
-    known = len(model.kinds)
-    if known and getattr(reader, "has_header", True) is False and len(reader.names) not in (known, known + 1):
-        reader.source.close()
-        raise DataError(
-            f"{reader.name} has {len(reader.names)} columns without names; the model has learned from "
-            f"{known} besides the labels. If the first line names them, say that there is a header."
-        )
+
+def remember_reader(model: StreamModel, reader: Any) -> None:
+    """Let a model remember the target of a file that it learns from, and how it is written."""
+    model.target = getattr(reader, "target_name", None)
+    model.form = TableForm.from_reader(reader) or model.form

@@ -12,7 +12,7 @@ from novikoff.data.formats.joining import memory_of
 from novikoff.errors import DataError
 from novikoff.streaming.holdout import Holdout
 from novikoff.streaming.label_runs import LabelRuns
-from novikoff.streaming.opening import open_for_model, options_like
+from novikoff.streaming.opening import open_for_model, options_like, remember_reader
 from novikoff.streaming.row_order import RunOrder, ShufflePolicy, scatter, shuffle_blocks, windows
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ class FilePasses:
         options, is_first = self._options, True
         for file in self.files:
             with open_for_model(self.model, file, options) as reader:
-                self.model.target = getattr(reader, "target_name", None)
+                remember_reader(self.model, reader)
                 self.observer.on_open(reader)
                 for block in reader:
                     if is_first and len(block) and self._check is not None:

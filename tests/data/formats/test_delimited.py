@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from novikoff import learn
-from novikoff.data.formats import TableReader, csv_cells, delimited
+from novikoff.data.formats import TableReader, csv_cells, table_builder
 from novikoff.data.formats.rejects import RowError
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.errors import DataError
@@ -125,18 +125,37 @@ def mutate(rng, text):
     text = bytearray(text)
     for _ in range(rng.choice([1, 1, 2, 4])):
         at = rng.randrange(len(text) + 1)
-        new = rng.choice([bytes([rng.randrange(256)]), b",", b'"', b"\n", b"\r", b"-", b"9", b" ", b"\0", b"", b"x"])
+        new = rng.choice(
+            [
+                bytes([rng.randrange(256)]),
+                b",",
+                b'"',
+                b"\n",
+                b"\r",
+                b"-",
+                b"9",
+                b" ",
+                b"\0",
+                b"",
+                b"x",
+                b".",
+                b"$",
+                b"'",
+            ]
+        )
         text[at : at + rng.randint(0, 2)] = new
     return bytes(text)
 
 
+@pytest.mark.parametrize("notation", ["plain", "decimal-point", "decimal-comma"])
 @pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_mutated_files_agree_with_a_literal_reader(delimiter):
-    """Rows and rejects are those of a literal reader, for chunks of any size."""
+def test_mutated_files_agree_with_a_literal_reader(delimiter, notation):
+    """Rows and rejects are those of a literal reader, for chunks of any size and numbers in any notation."""
     rng, n_rows = random.Random(9), 0
-    kinds = ["number", "word", "number"]
+    kinds = [notation, "word", notation]
     options = {
-        "types": {str(k): kind for k, kind in enumerate(kinds, start=1)},
+        "types": {"1": "number", "2": "word", "3": "number"},
+        "notations": {"column 1": notation, "column 3": notation},
         "header": False,
         "delimiter": delimiter,
         "bad_rows": "skip",
@@ -144,6 +163,8 @@ def test_mutated_files_agree_with_a_literal_reader(delimiter):
     valid = b'1,red,2\n3, green ,-4.5\nNA,"a ""b""",1\r\n\n5,"c\nd",1e3\r6,"e\rf",7\r8,?,9'.replace(
         b",", delimiter.encode()
     )
+    if notation != "plain":
+        valid = valid.replace(b"-4.5", b'"-1,234.5"' if notation == "decimal-point" else b'"-1.234,5"')
     for _ in range(1500):
         text = mutate(rng, valid)
         try:
@@ -341,7 +362,7 @@ def test_blanks_between_cells():
 
 
 def test_more_rows_than_a_block(monkeypatch):
-    monkeypatch.setattr(delimited, "_ROWS", 10)
+    monkeypatch.setattr(table_builder, "_ROWS", 10)
     text = b"a,y\n" + b"".join(b"%d,w%d\n" % (n, n % 3) for n in range(95))
     blocks = list(TableReader(source_of(text)))
     assert [len(block) for block in blocks] == [10] * 9 + [5]

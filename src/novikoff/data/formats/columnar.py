@@ -9,7 +9,7 @@ import json
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
 import numpy as np
@@ -28,19 +28,20 @@ from novikoff.data.formats.arrow_arrays import (
     without_views,
 )
 from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TableBlock, TextColumn
+from novikoff.data.formats.column_kinds import NumberOptions
 from novikoff.data.formats.columns import (
-    FROM_TYPES,
     TableLayout,
-    check_kind,
     choose_columns,
     column_index,
+    declared_kinds,
     missing_label_error,
 )
-from novikoff.data.formats.csv_cells import parse_number
+from novikoff.data.formats.delimited_layout import parse_number
 from novikoff.data.formats.number_matrix import NumberMatrix
 from novikoff.data.formats.read_ahead import map_in_threads
 from novikoff.data.formats.reader import Reader
 from novikoff.data.formats.rejects import Reject, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import pluralize
@@ -72,6 +73,8 @@ class ColumnarReader(Reader[TableBlock]):
         drop: Sequence[str | int] = (),
         types: Mapping[str, str] | None = None,
         bad_rows: str = "stop",
+        dates: str = "number",
+        only: Collection[str] | None = None,
     ) -> None:
         super().__init__(source, bad_rows)
         try:
@@ -80,23 +83,10 @@ class ColumnarReader(Reader[TableBlock]):
                 self._has_views = has_views(schema)
                 self.names = _require_distinct(schema.names, self.name)
                 self.kinds = tuple(map(str, schema.types))  # stays so for columns that are left out
-            self._declared = {
-                column_index(column, self.names, self.name, FROM_TYPES): check_kind(kind)
-                for column, kind in (types or {}).items()
-            }
-            dropped = {column_index(column, self.names, self.name, "drop") for column in drop}
-            dropped |= {k for k, name in enumerate(self.names) if _INDEX.fullmatch(name)}
-            target_index, used = choose_columns(self.names, self.name, target, dropped)
-            if not used:
-                raise DataError(
-                    f"{self.name}: found {pluralize(len(self.names), 'column')}, and none is left besides the target."
-                )
+            self._declared = declared_kinds(types or {}, self.names, self.name)
+            target_index, used, reason = self._choose(schema.types, target, drop, dates, only)
             self._read = (*used, *([] if target_index is None else [target_index]))
-            kinds = schema.types
-            usable = {kind for kind in {kinds[k] for k in self._read} if kind_of(pa.nulls(0, kind)) is not None}
-            for k in self._read:
-                if kinds[k] not in usable:
-                    self._require_declared(k, kinds[k])
+            self._require_usable(schema.types)
             self._batches = self._batches_of([self.names[k] for k in self._read])
             self._first = self._next()
             if self._first is None:
@@ -105,7 +95,7 @@ class ColumnarReader(Reader[TableBlock]):
         except BaseException:
             self.source.close()
             raise
-        self.layout = TableLayout(self.name, self.names, self.kinds, target_index, used)
+        self.layout = TableLayout(self.name, self.names, self.kinds, target_index, used, target_reason=reason)
         self.target_name = None if target_index is None else self.names[target_index]
 
     @abstractmethod
@@ -116,16 +106,40 @@ class ColumnarReader(Reader[TableBlock]):
     def _batches_of(self, names: list[str]) -> Iterator[pa.RecordBatch]:
         """Read some columns, a few rows at a time."""
 
-    def _require_declared(self, k: int, kind: pa.DataType) -> None:
-        """Raise an error for a column whose type is not one of ours, unless it holds times and `types` names it."""
-        if is_time(kind) and k in self._declared:
-            return
-        found = f'{self.name}: column "{self.names[k]}" (number {k + 1}) holds {kind}'
-        if is_time(kind):
+    def _choose(
+        self,
+        kinds: Sequence[pa.DataType],
+        target: str | int | bool | None,
+        drop: Sequence[str | int],
+        dates: str,
+        only: Collection[str] | None,
+    ) -> tuple[int | None, tuple[int, ...], str]:
+        """The columns that are used, as `choose_columns` returns them; those of times are declared as `dates` says."""
+        dropped = {column_index(column, self.names, self.name, "drop") for column in drop}
+        dropped |= {k for k, name in enumerate(self.names) if _INDEX.fullmatch(name)}
+        target_index, used, reason = choose_columns(self.names, self.name, target, dropped, only)
+        times = {k for k, kind in enumerate(kinds) if is_time(kind) and k not in self._declared}
+        if NumberOptions(dates=dates).dates == "drop":
+            used = tuple(k for k in used if k not in times)
+        for k in times:
+            self._declared[k] = "word" if dates == "word" or k == target_index else "number"
+        if not used:
             raise DataError(
-                f"{found}. Leave it out, or convert it; if it is to be read as a number, it will be in seconds."
+                f"{self.name}: found {pluralize(len(self.names), 'column')}, and none is left besides the target."
             )
-        raise DataError(f"{found}, which is no number, word or text. Leave it out, or convert it.")
+        return target_index, used, reason
+
+    def _require_usable(self, kinds: Sequence[pa.DataType]) -> None:
+        """Raise an error for a column whose type is not one of ours."""
+        usable = {kind for kind in {kinds[k] for k in self._read} if kind_of(pa.nulls(0, kind)) is not None}
+        for k in self._read:
+            if kinds[k] not in usable and not is_time(kinds[k]):
+                raise FileError(
+                    f'{self.name}: column "{self.names[k]}" (number {k + 1}) holds {kinds[k]}, which is no number, '
+                    "word or text. Leave it out, or convert it.",
+                    Remedy.DROP_COLUMN,
+                    column=self.names[k],
+                )
 
     def _kinds(self, target: int | None, first: pa.RecordBatch) -> tuple[str, ...]:
         kinds = list(self.kinds)

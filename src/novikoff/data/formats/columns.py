@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from novikoff.data.formats.rejects import RejectCode, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.errors import DataError
-from novikoff.formatting.phrases import quoted_list
+from novikoff.formatting.phrases import pluralize, quoted_list
 
 __all__ = [
     "FROM_TYPES",
     "KINDS",
+    "TARGET_NAMES",
     "TableLayout",
+    "UnnamedColumns",
     "check_kind",
     "choose_columns",
     "column_index",
+    "declared_kinds",
+    "find_target_name",
     "missing_label_error",
+    "position_of",
 ]
 
 KINDS = ("number", "word", "text")
 FROM_TYPES = "named in types, or known to the model"
+TARGET_NAMES = ("label", "class", "target", "y")
+_UNNAMED = "column {}"
 
 
 @dataclass(frozen=True)
@@ -33,35 +42,121 @@ class TableLayout:
     kinds: tuple[str, ...]
     target: int | None
     used: tuple[int, ...]  # besides the target
+    target_reason: str = field(default="", kw_only=True)  # why it is the target, if the caller has not named it
 
     def location(self, line: int, k: int) -> str:
         """file:line:column of a cell of column k, for messages."""
         return f"{self.name}:{line}:{k + 1}"
 
 
+@dataclass(frozen=True)
+class UnnamedColumns:
+    """The columns of tables without a header, as a model has learned from them: they are named by their numbers.
+
+    Attributes
+    ----------
+    count : int
+        How many there are, also those that are not used.
+    label : str or None
+        The name of the column of the labels, which tables to predict may lack.
+
+    Examples
+    --------
+    >>> from novikoff.data.formats.columns import UnnamedColumns
+    >>> columns = UnnamedColumns(4, "column 2")
+    >>> columns.names(4, "new.csv")
+    ('column 1', 'column 2', 'column 3', 'column 4')
+    >>> columns.names(3, "new.csv")
+    ('column 1', 'column 3', 'column 4')
+    """
+
+    count: int
+    label: str | None = None
+
+    @classmethod
+    def from_names(cls, names: Collection[str], label: str | None, count: int = 0) -> UnnamedColumns | None:
+        """The columns that these names belong to; None if one of them is not that of a column without a name."""
+        positions = [position_of(name) for name in (*names, *([] if label is None else [label]))]
+        known = [position for position in positions if position is not None]
+        return cls(max(count, *known), label) if names and len(known) == len(positions) else None
+
+    def names(self, width: int, table: str) -> tuple[str, ...]:
+        """The names of the columns of a table of this width: all, or all but the labels."""
+        names = tuple(_UNNAMED.format(k) for k in range(1, self.count + 1))
+        if width == self.count:
+            return names
+        if width == self.count - 1 and self.label is not None:
+            return tuple(name for name in names if name != self.label)
+        raise FileError(
+            f"{table} has {pluralize(width, 'column')} without names; the model has learned from tables with "
+            f"{self.count}, the labels included. If the first line names them, say that there is a header.",
+            Remedy.HEADER,
+        )
+
+
+def position_of(name: str) -> int | None:
+    """The number, from 1, of a column of a table without a header; None for a name that people have given."""
+    found = re.fullmatch(_UNNAMED.format(r"([1-9]\d*)"), name, re.ASCII)
+    return int(found[1]) if found else None
+
+
 def column_index(wanted: str | int, names: Sequence[str], name: str, option: str) -> int:
-    """The index of a column, given by its name or its number from 1."""
+    """The index of a column, given by its name; its number from 1, or from -1 at the end; or as first or last."""
     wanted = str(wanted)
     if wanted in names:
         return names.index(wanted)
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
-        return int(wanted) - 1
+    number = {"first": "1", "last": "-1"}.get(wanted, wanted)
+    if re.fullmatch(r"-?\d+", number, re.ASCII) and 1 <= abs(int(number)) <= len(names):
+        return int(number) - 1 if int(number) > 0 else len(names) + int(number)
     near = [own for own in names if own.lower() == wanted.lower()] or difflib.get_close_matches(wanted, names)
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"The columns are {quoted_list(names)}."
-    raise DataError(f"{name}: there is no column {wanted!r} ({option}). {hint}")
+    # Names such as "column 1" may have been taken for lack of a header.
+    remedies = [Remedy.HEADER] if names and position_of(names[0]) else []
+    raise FileError(f"{name}: there is no column {wanted!r} ({option}). {hint}", *remedies)
+
+
+def find_target_name(names: Sequence[str]) -> str | None:
+    """The column that is called label, class, target or y, in any case, if there is just one.
+
+    A y beside an x is a coordinate.
+
+    >>> from novikoff.data.formats.columns import find_target_name
+    >>> find_target_name(["Class", "a"]), find_target_name(["x", "y", "kind"]), find_target_name(["y", "label"])
+    ('Class', None, None)
+    """
+    lower = [name.lower() for name in names]
+    wanted = [own for own in TARGET_NAMES if own != "y" or "x" not in lower]
+    found = [name for name in names if name.lower() in wanted]
+    return found[0] if len(found) == 1 else None
 
 
 def choose_columns(
-    names: Sequence[str], name: str, target: str | int | bool | None, dropped: Collection[int]
-) -> tuple[int | None, tuple[int, ...]]:
-    """The index of the target, by default the last column, and those of the columns that are used besides."""
-    used = [k for k in range(len(names)) if k not in dropped]
-    target_index = None
+    names: Sequence[str],
+    name: str,
+    target: str | int | bool | None,
+    dropped: Collection[int],
+    only: Collection[str] | None = None,
+) -> tuple[int | None, tuple[int, ...], str]:
+    """The index of the target, those of the columns that are used besides, and why this is the target.
+
+    By default it is the column that `find_target_name` finds, otherwise the last one. Only columns in `only` are used,
+    if it is given.
+    """
+    kept = [k for k in range(len(names)) if k not in dropped]
+    target_index, reason = None, ""
     if target is None or target is True:
-        target_index = used[-1] if used else None
+        known = find_target_name([names[k] for k in kept])
+        target_index = names.index(known) if known else kept[-1] if kept else None
+        reason = "by its name" if known else "the last column"
     elif target is not False:
         target_index = column_index(target, names, name, "target")
-    return target_index, tuple(k for k in used if k != target_index)
+    used = tuple(k for k in kept if k != target_index and (only is None or names[k] in only))
+    return target_index, used, reason
+
+
+def declared_kinds(types: Mapping[str, str], names: Sequence[str], name: str) -> dict[int, str]:
+    """The kinds of columns that the caller declares, by their indices."""
+    return {column_index(column, names, name, FROM_TYPES): check_kind(kind) for column, kind in types.items()}
 
 
 def check_kind(kind: str) -> str:
@@ -77,4 +172,5 @@ def missing_label_error(location: str, column: str) -> RowError:
         f'{location}: the label in column "{column}" is missing. Fill it in, pass over such rows, or name another '
         "target.",
         RejectCode.MISSING_LABEL,
+        column,
     )

@@ -1,6 +1,5 @@
-"""CSV records that compiled code leaves to Python's csv module, and columns sniffed from a sample.
+"""CSV records that compiled code leaves to Python's csv module.
 
-The conventions are those of `novikoff.data.formats.sniffing`: what counts as a number, as missing, as a header.
 Locations are file:line:column, the column counted in cells.
 """
 
@@ -10,40 +9,16 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from novikoff._compiled.loops.decimals import VALUE_LIMIT
-from novikoff.data.formats.columns import FROM_TYPES, KINDS, TableLayout, check_kind, choose_columns, column_index
 from novikoff.data.formats.lines import decode_line, line_from
 from novikoff.data.formats.rejects import RejectCode, RowError
-from novikoff.data.formats.sniffing import (
-    DELIMITERS,
-    MISSING,
-    MOSTLY,
-    begins_with_header,
-    is_number,
-    is_prose,
-    sniff_delimiter,
-    split_lines,
-)
-from novikoff.errors import DataError
-from novikoff.formatting.phrases import pluralize
+from novikoff.data.formats.sniffing import DELIMITERS, sniff_delimiter, split_lines
 
-__all__ = [
-    "KINDS",
-    "NO_QUOTE",
-    "CsvDialect",
-    "DelimitedLayout",
-    "IncompleteRecord",
-    "Record",
-    "parse_number",
-    "require_width",
-    "string_or_none",
-]
+__all__ = ["NO_QUOTE", "CsvDialect", "IncompleteRecord", "Record"]
 
 NO_QUOTE = ""
 _BLANKS = " \t\r\n"
@@ -190,104 +165,6 @@ def _find_fault(text: str, delimiter: str, quote: str, *, skip_blanks: bool) -> 
     return None
 
 
-@dataclass(frozen=True)
-class DelimitedLayout(TableLayout):
-    """The columns of a table in text, and its first record."""
-
-    has_header: bool
-    first: Record
-
-    @classmethod
-    def from_records(
-        cls,
-        records: Sequence[Record],
-        name: str,
-        *,
-        target: str | int | bool | None,
-        drop: Sequence[str | int],
-        header: bool | None,
-        types: Mapping[str, str],
-    ) -> DelimitedLayout:
-        """The columns as the caller describes them, and where the caller does not, as the first records show them."""
-        width = len(records[0].cells)
-        rows = [record.cells for record in records if len(record.cells) == width]
-        has_header = begins_with_header(rows) if header is None else header
-        names = _names(rows[0] if has_header else [""] * width, name, records[0].line)
-        columns = list(zip(*rows[has_header:], strict=True)) or [()] * width
-        dropped = {column_index(column, names, name, "drop") for column in drop}
-        if has_header and not rows[0][0] and _are_row_numbers(columns[0]) and 0 not in dropped:
-            dropped.add(0)  # pandas writes such a column
-        # A delimiter at the end of each line makes a column without a name and without cells.
-        dropped |= {k for k in range(width) if has_header and not rows[0][k] and not any(columns[k])}
-        target_index, used = choose_columns(names, name, target, dropped)
-        if not used:
-            raise DataError(
-                f"{name}: found {pluralize(width, 'column')}, and none is left besides the target. Cells are "
-                "separated by commas, tabs, semicolons, | or blanks."
-            )
-        declared = {column_index(column, names, name, FROM_TYPES): check_kind(kind) for column, kind in types.items()}
-        kinds = tuple(declared.get(k) or _sniff_kind(columns[k], is_target=k == target_index) for k in range(width))
-        return cls(name, names, kinds, target_index, used, has_header, records[0])
-
-
-def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
-    """The number in a cell of column k, NaN if it is missing."""
-    if cell.lower() in MISSING:
-        return float("nan")
-    if not is_number(cell):
-        raise RowError(
-            f'{layout.location(line, k)}: expected a number in column "{layout.names[k]}", found '
-            f'"{cell[:40]}". Correct it, pass over such rows, or read the column as words.',
-            RejectCode.NOT_A_NUMBER,
-        )
-    if not abs(float(cell)) < VALUE_LIMIT:
-        raise RowError(
-            f'{layout.location(line, k)}: "{cell[:40]}" in column "{layout.names[k]}" is not a finite number '
-            f"below {VALUE_LIMIT:g}. Scale the column, or leave the cell empty.",
-            RejectCode.TOO_LARGE,
-        )
-    return float(cell)
-
-
-def require_width(record: Record, layout: DelimitedLayout) -> None:
-    """Raise an error if a record has not as many cells as the first line."""
-    if len(record.cells) != len(layout.names):
-        raise RowError(
-            f"{layout.name}:{record.line}: found {pluralize(len(record.cells), 'cell')}, line "
-            f"{layout.first.line} has {len(layout.names)}. Correct it, or pass it over.",
-            RejectCode.WIDTH,
-        )
-
-
-def string_or_none(cell: str) -> str | None:
-    """The string in a cell, None if it is missing."""
-    return None if cell.lower() in MISSING else cell
-
-
-def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:
-    names = tuple(cell or f"column {k}" for k, cell in enumerate(cells, start=1))
-    for twin, count in Counter(names).items():
-        if count > 1:
-            first, second = [k for k, other in enumerate(names, start=1) if other == twin][:2]
-            raise DataError(
-                f"{name}:{line}:{second}: columns {first} and {second} are both called {twin!r}. Give them "
-                "different names; or, if this line is data, say that there is no header."
-            )
-    return names
-
-
-def _sniff_kind(cells: Sequence[str], *, is_target: bool) -> str:
-    """A column is numeric if all cells that are there are numbers, or almost all: then the others are mistakes, except
-    among labels. Otherwise it is categorical, or text."""
-    counts = Counter(cells)
-    there = {cell: count for cell, count in counts.items() if cell.lower() not in MISSING}
-    n_strings = sum(count for cell, count in there.items() if not is_number(cell))
-    tolerated = 0.0 if is_target else (1.0 - MOSTLY) * sum(there.values())
-    if n_strings == 0 or n_strings < tolerated:
-        return "number"
-    return "text" if not is_target and is_prose([cell for cell in cells if cell.lower() not in MISSING]) else "word"
-
-
 def _are_quotes(text: bytearray, quote: str) -> bool:
     """Whether quotes enclose whole cells, as in CSV; between tabs many people write texts as they are."""
     content = text.decode(errors="replace")
@@ -297,7 +174,3 @@ def _are_quotes(text: bytearray, quote: str) -> bool:
     except csv.Error:
         return _find_fault(content, "\t", quote, skip_blanks=False) is not _Fault.AFTER_QUOTE
     return True
-
-
-def _are_row_numbers(cells: Sequence[str]) -> bool:
-    return bool(cells) and list(cells) == [str(n) for n in range(len(cells))]

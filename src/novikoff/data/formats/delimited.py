@@ -7,45 +7,39 @@ quotes within quotes, line feeds within quotes, and lines that are wrong, for wh
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from novikoff._compiled.loops import delimited as loops
 from novikoff._compiled.loops.decimals import NEEDS_PYTHON
-from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TableBlock, TextColumn
-from novikoff.data.formats.columns import missing_label_error
-from novikoff.data.formats.csv_cells import (
-    NO_QUOTE,
-    CsvDialect,
-    DelimitedLayout,
-    IncompleteRecord,
-    Record,
-    parse_number,
-    require_width,
-    string_or_none,
-)
+from novikoff.data.formats.block import TableBlock
+from novikoff.data.formats.column_kinds import NumberOptions
+from novikoff.data.formats.columns import UnnamedColumns
+from novikoff.data.formats.csv_cells import NO_QUOTE, CsvDialect, IncompleteRecord, Record
+from novikoff.data.formats.delimited_layout import ColumnOptions, DelimitedLayout, require_width
 from novikoff.data.formats.lines import (
     TextChunk,
     count_byte,
     count_lines,
+    decode_line,
     is_utf8,
     line_from,
     power_table,
     read_text_chunks,
 )
-from novikoff.data.formats.number_matrix import NumberMatrix
 from novikoff.data.formats.read_ahead import map_in_threads
 from novikoff.data.formats.reader import Reader
 from novikoff.data.formats.rejects import Reject, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sources import Source
+from novikoff.data.formats.table_builder import LateCell, TableBlockBuilder, targets_of
 from novikoff.errors import DataError
 
 __all__ = ["TableReader"]
 
-_ROWS = 1 << 16  # in a block, at most
 _SAMPLE = 1 << 18  # bytes that decide the kinds of columns: a tenth of a second for four times as many
 _FEWEST = 4  # records that decide them, if so many take more bytes
 
@@ -56,16 +50,23 @@ class TableReader(Reader[TableBlock]):
     The constructor reads the first 256 kB, or of a pipe the first lines that come, and decides for good what the
     columns are: a column is numeric if all its cells that are not missing are numbers, or all but a tenth, so that a
     typing error is reported and not taken for a category; otherwise it is categorical or text. A later cell that does
-    not fit is an error. Cells are missing if they are empty, ?, NA, N/A, NaN or null.
+    not fit is an error. Cells are missing if they are empty, ?, NA, N/A, NaN or null; among numbers also if they are
+    unknown, none, -, #N/A and the like.
+
+    Numbers may also be written with a decimal comma, with digits in groups of three, with a currency or percent sign,
+    which is left out, or as true and false; and dates become seconds since 1970. `layout.columns` tells the notation of
+    each column; how it is decided is said in `column_kinds`.
 
     Labels are doubles if all labels in these first lines are numbers, and a later one that is none is an error;
-    otherwise they are strings, numbers among them too. A missing label is an error.
+    otherwise they are strings, numbers among them too; dates, true and false are strings. A missing label is an error.
 
     Parameters
     ----------
     source : Source or path or "-"
     target : str or int or False, optional
-        Name or number, from 1, of the column with the labels; by default the last. False if there is none.
+        The column with the labels: its name; its number, from 1, or from -1 at the end; or "first" or "last". By
+        default the one that is called label, class, target or y, if there is just one, otherwise the last. False if
+        there is none.
     drop : sequence of str or int
         Columns to leave out.
     header : bool, optional
@@ -77,6 +78,16 @@ class TableReader(Reader[TableBlock]):
         the block's `rejects`.
     delimiter : str, optional
         Between cells; by default sniffed.
+    decimal : {".", ","}, optional
+        What fractions begin with, where the cells do not show it, as in 1,234.
+    dates : {"number", "word", "drop", "day-first", "month-first"}
+        What columns of dates become; the last two are numbers, and say which part of 1/2/2024 is the day.
+    only : collection of str, optional
+        The columns that are used besides the target; others are left out. By default all.
+    notations : dict of str to str, optional
+        How the numbers of columns are written, as `notations` of another reader says.
+    unnamed : UnnamedColumns, optional
+        What the columns of a table without a header are.
 
     Attributes
     ----------
@@ -85,6 +96,11 @@ class TableReader(Reader[TableBlock]):
     target_name : str or None
     delimiter : str
     has_header : bool
+    notations : dict of str to str
+        How the numbers of columns are written.
+    notify : callable, optional
+        Called with a sentence about the first cell of each column that is written in another way than those before it,
+        and accepted.
 
     Examples
     --------
@@ -111,13 +127,25 @@ class TableReader(Reader[TableBlock]):
         types: Mapping[str, str] | None = None,
         bad_rows: str = "stop",
         delimiter: str | None = None,
+        decimal: str | None = None,
+        dates: str = "number",
+        only: Collection[str] | None = None,
+        notations: Mapping[str, str] | None = None,
+        unnamed: UnnamedColumns | None = None,
     ) -> None:
         super().__init__(source, bad_rows)
+        self.notify: Callable[[str], None] | None = None
+        self._noted: set[int] = set()  # columns
         try:
+            numbers = NumberOptions(decimal, dates, notations or {})
+            _check_delimiter(delimiter)
             self._chunks = read_text_chunks(self.source, keep_returns=True)
             self._first, self._dialect, records = self._sniff(delimiter)
             self.layout = DelimitedLayout.from_records(
-                records, self.name, target=target, drop=drop, header=header, types=types or {}
+                records,
+                self.name,
+                self._dialect.delimiter,
+                ColumnOptions(target, drop, header, types or {}, only, unnamed, numbers),
             )
         except BaseException:
             self.source.close()
@@ -125,7 +153,8 @@ class TableReader(Reader[TableBlock]):
         self.names, self.kinds, self.has_header = self.layout.names, self.layout.kinds, self.layout.has_header
         self.delimiter = self._dialect.delimiter
         self.target_name = None if self.layout.target is None else self.names[self.layout.target]
-        self._targets = _targets_of(self.layout)
+        self.notations = self.layout.notations
+        self._targets = targets_of(self.layout)
 
     def _sniff(self, delimiter: str | None) -> tuple[TextChunk, CsvDialect, list[Record]]:
         """The first lines, which are read again later, and the records in them: of a pipe, the first two that come."""
@@ -146,21 +175,46 @@ class TableReader(Reader[TableBlock]):
             size *= 2  # rows are long
         if not records:
             raise DataError(f"{self.name}: found no rows, only blank lines.")
+        if self.bad_rows == "stop":
+            self._require_utf8(sample)
         return TextChunk(text, 1), dialect, records
+
+    def _require_utf8(self, sample: bytearray) -> None:
+        """Raise an error if the first lines are in another encoding: then all are, and none should be learned from."""
+        try:
+            sample.decode()
+        except UnicodeDecodeError as error:
+            before = sample[: error.start]
+            start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+            decode_line(line_from(sample, start), f"{self.name}:{count_lines(before) + 1}")
 
     def _blocks(self) -> Generator[TableBlock, None, None]:
         n_rows = 0
         with closing(self._parse_all()) as parsed_chunks:
             for parsed in parsed_chunks:
+                for late in parsed.late:
+                    self._note(late)
                 for block in parsed.blocks:
                     n_rows += len(block) + len(block.rejects)
                     yield block
                 if parsed.error is not None:
                     raise parsed.error
         if not n_rows:
-            raise DataError(
-                f"{self.name}: found a header line but no rows. If that line is data, say that there is no header."
+            raise FileError(
+                f"{self.name}: found a header line but no rows. If that line is data, say that there is no header.",
+                Remedy.NO_HEADER,
             )
+
+    def _note(self, late: LateCell) -> None:
+        """Say what an unusual cell was taken for, once for each column."""
+        if late.column in self._noted or self.notify is None:
+            return
+        self._noted.add(late.column)
+        meaning = "taken as missing" if late.number != late.number else f"read as {late.number:g}"
+        column = self.names[late.column]
+        self.notify(
+            f'{self.layout.location(late.line, late.column)}: "{late.cell[:40]}" in column "{column}" is {meaning}.'
+        )
 
     def _parse_all(self) -> Generator[_ParsedTable, None, None]:
         """Parse all chunks, several at a time as if each began with a record. One that does not, because the chunk
@@ -191,15 +245,18 @@ class TableReader(Reader[TableBlock]):
     def _parse(self, chunk: TextChunk, *, is_last: bool = False) -> _ParsedTable:
         """The blocks of a chunk, as far as the first error, and that error."""
         blocks, at, line, is_whole, error = [], 0, chunk.line, True, None
+        late: list[LateCell] = []
         while at < len(chunk.text) and is_whole and error is None:
-            builder = _TableBlockBuilder.for_text(chunk.text, at, self.layout, self._targets)
+            builder = TableBlockBuilder.for_text(chunk.text, at, self.layout, self._targets)
             at, line, is_whole, error = self._fill(builder, chunk.text, at, line, is_last)
+            error = builder.convert_numbers(chunk.text, self.bad_rows) or error  # the former is in an earlier row
             if builder.n or builder.rejects:
                 blocks.append(builder.build(chunk.text))
-        return _ParsedTable(chunk, blocks, TextChunk(chunk.text[at:], line), error)
+            late += builder.late.values()
+        return _ParsedTable(chunk, blocks, TextChunk(chunk.text[at:], line), error, late)
 
     def _fill(
-        self, builder: _TableBlockBuilder, text: bytearray, at: int, line: int, is_last: bool
+        self, builder: TableBlockBuilder, text: bytearray, at: int, line: int, is_last: bool
     ) -> tuple[int, int, bool, RowError | None]:
         """Read rows from an offset on; return the offset after them, its line, whether the text does not end within a
         record, and the error that ended them."""
@@ -229,12 +286,18 @@ class TableReader(Reader[TableBlock]):
 
 @dataclass(frozen=True, eq=False)
 class _ParsedTable:
-    """What came of a chunk: blocks, the record that it ended within, and the error that ended it."""
+    """What came of a chunk: blocks, the record that it ended within, the error that ended it, and unusual cells."""
 
     chunk: TextChunk
     blocks: list[TableBlock]
     rest: TextChunk
     error: RowError | None
+    late: list[LateCell]
+
+
+def _check_delimiter(delimiter: str | None) -> None:
+    if delimiter is not None and not (len(delimiter) == 1 and delimiter.isascii() and delimiter not in "\r\n\0\"'"):
+        raise DataError(f"delimiter must be one ASCII character between cells, no quote; found {delimiter!r}.")
 
 
 def _cut_outside_quotes(chunks: Iterator[TextChunk], quote: bytes) -> Iterator[TextChunk]:
@@ -257,121 +320,3 @@ def _cut_outside_quotes(chunks: Iterator[TextChunk], quote: bytes) -> Iterator[T
 def _join(rest: TextChunk, chunk: TextChunk) -> TextChunk:
     """A chunk after the rest of the one before it."""
     return TextChunk(rest.text + chunk.text, rest.line) if rest.text else chunk
-
-
-def _targets_of(layout: DelimitedLayout) -> loops.ColumnTargets:
-    """Where the cells of each column go."""
-    kinds = np.full(len(layout.names), loops.IGNORED_CELLS, np.int8)
-    for k in layout.used:
-        kinds[k] = loops.NUMBER_CELLS if layout.kinds[k] == "number" else loops.STRING_CELLS
-    if layout.target is not None:
-        is_number = layout.kinds[layout.target] == "number"
-        kinds[layout.target] = loops.NUMERIC_LABELS if is_number else loops.STRING_CELLS
-    is_number, is_string = kinds == loops.NUMBER_CELLS, kinds == loops.STRING_CELLS
-    indices = np.where(is_number, is_number.cumsum(), is_string.cumsum()) - 1
-    return loops.ColumnTargets(kinds, indices, -1 if layout.target is None else layout.target)
-
-
-@dataclass(eq=False)
-class _TableBlockBuilder:
-    """The arrays of a block that is being read: n rows so far."""
-
-    layout: DelimitedLayout
-    targets: loops.ColumnTargets
-    arrays: loops.TableArrays
-    n: int = 0
-    rejects: list[Reject] = field(default_factory=list)
-    # The strings of records that the csv module has split, by row and column of `spans`: they differ from the text.
-    decoded: dict[tuple[int, int], str] = field(default_factory=dict)
-
-    @classmethod
-    def for_text(
-        cls, text: bytearray, at: int, layout: DelimitedLayout, targets: loops.ColumnTargets
-    ) -> _TableBlockBuilder:
-        """A builder with enough memory for the rows of a text from an offset on, or for as many as a block has."""
-        n = min(count_lines(text, at) + 1, (len(text) - at) // len(targets.kinds) + 1, _ROWS)
-        n_numbers, n_labels, n_strings = (
-            int((targets.kinds == kind).sum())
-            for kind in (loops.NUMBER_CELLS, loops.NUMERIC_LABELS, loops.STRING_CELLS)
-        )
-        arrays = loops.TableArrays(
-            lines=np.empty(n, np.int64),
-            numbers=np.empty((n, n_numbers)),
-            labels=np.empty(n if n_labels else 0),
-            spans=np.empty((n, n_strings, 2), np.int32),
-        )
-        return cls(layout, targets, arrays)
-
-    def add_record(self, record: Record) -> None:
-        """Write the row of a record that the csv module has split."""
-        decoded = {}
-        for k, (kind, column, cell) in enumerate(
-            zip(self.targets.kinds, self.targets.indices, record.cells, strict=True)
-        ):
-            if k == self.targets.required and string_or_none(cell) is None:
-                raise missing_label_error(self.layout.location(record.line, k), self.layout.names[k])
-            if kind == loops.NUMBER_CELLS:
-                self.arrays.numbers[self.n, column] = parse_number(cell, self.layout, record.line, k)
-            elif kind == loops.NUMERIC_LABELS:
-                self.arrays.labels[self.n] = parse_number(cell, self.layout, record.line, k)
-            elif kind == loops.STRING_CELLS:
-                self.arrays.spans[self.n, column] = -1
-                if (string := string_or_none(cell)) is not None:
-                    decoded[self.n, int(column)] = string
-        self.decoded |= decoded
-        self.arrays.lines[self.n] = record.line
-        self.n += 1
-
-    def build(self, text: bytearray) -> TableBlock:
-        """The block of all rows so far."""
-        layout = self.layout
-        names = [layout.names[k] for k in layout.used if self.targets.kinds[k] == loops.NUMBER_CELLS]
-        numbers = NumberMatrix(names, self.arrays.numbers[: self.n])
-        columns = {layout.names[k]: self._column(k, numbers, text) for k in layout.used}
-        labels: np.ndarray | None = None
-        coded_labels: CategoricalColumn | None = None
-        if layout.target is not None and self.targets.kinds[layout.target] == loops.NUMERIC_LABELS:
-            labels = self.arrays.labels[: self.n]
-        elif layout.target is not None:
-            coded_labels = _categorical_column(*self._strings(layout.target), text)
-            labels = coded_labels.strings
-        return TableBlock(
-            layout.name,
-            self.arrays.lines[: self.n],
-            labels,
-            columns,
-            rejects=self.rejects,
-            coded_labels=coded_labels,
-            numbers=numbers,
-        )
-
-    def _column(self, k: int, numbers: NumberMatrix, text: bytearray) -> AnyColumn:
-        if self.targets.kinds[k] == loops.NUMBER_CELLS:
-            return numbers.columns[self.layout.names[k]]
-        make = _text_column if self.layout.kinds[k] == "text" else _categorical_column
-        return make(*self._strings(k), text)
-
-    def _strings(self, k: int) -> tuple[np.ndarray, dict[int, str]]:
-        """The spans of the strings of column k, and those strings that the csv module has decoded, by row."""
-        column = self.targets.indices[k]
-        decoded = {row: string for (row, other), string in self.decoded.items() if other == column}
-        return np.ascontiguousarray(self.arrays.spans[: self.n, column]), decoded
-
-
-def _categorical_column(spans: np.ndarray, decoded: dict[int, str], text: bytearray) -> CategoricalColumn:
-    column = CategoricalColumn.from_spans(text, spans)
-    code_of = {value: code for code, value in enumerate(column.values)} if decoded else {}
-    for row, string in decoded.items():
-        column.codes[row] = code_of.setdefault(string, len(code_of))
-    return CategoricalColumn(column.codes, list(code_of)) if decoded else column
-
-
-def _text_column(spans: np.ndarray, decoded: dict[int, str], text: bytearray) -> TextColumn:
-    """The texts where they are in the file; those that the csv module has decoded are added at the end of a copy."""
-    memory = text
-    if decoded:
-        memory = bytearray(text)
-        for row, string in decoded.items():
-            spans[row] = len(memory), len(memory) + len(string.encode())
-            memory += string.encode()
-    return TextColumn(np.frombuffer(memory, np.uint8), spans)

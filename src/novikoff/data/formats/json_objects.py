@@ -192,6 +192,8 @@ def _as_declared(cell: Any, kind: str | None) -> Any:
     if kind == "number" and isinstance(cell, str):
         string = cell.strip()
         return math.nan if string.lower() in MISSING else float(string) if is_number(string) else cell
+    if kind == "number" and isinstance(cell, bool):
+        return float(cell)
     return cell.text if kind in ("word", "text") and isinstance(cell, _WrittenNumber) else cell
 
 

@@ -1,4 +1,4 @@
-"""JSON lines: one object on each line, as logs and web services write them.
+"""JSON lines: one object on each line, as logs and web services write them; or an array of objects.
 
 pyarrow parses a chunk of many lines at once. Where it fails, or might accept what is wrong, the lines of the chunk are
 parsed one by one (json_objects.py), which finds the row that is wrong, and the message for it.
@@ -24,11 +24,13 @@ from pyarrow import json as arrow_json
 
 from novikoff.data.formats.arrow_arrays import SAMPLE, column_of, find_too_large, is_time, kind_of, labels_of
 from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TableBlock, TextColumn
-from novikoff.data.formats.columns import column_index
+from novikoff.data.formats.columns import column_index, find_target_name
+from novikoff.data.formats.json_arrays import ArrayAsLines, begins_with_array
 from novikoff.data.formats.json_objects import OBJECT, JsonKeys
 from novikoff.data.formats.lines import TextChunk, count_byte, decode_line, read_text_chunks
 from novikoff.data.formats.reader import Reader
 from novikoff.data.formats.rejects import Reject, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sniffing import is_prose
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
@@ -44,11 +46,11 @@ _WIDE = (
     1 << 14
 )  # bytes of a line, on average, from which on lines are parsed one by one: pyarrow is slow with many keys
 _DEEP = 100  # opening brackets in a line; some thousands within each other overflow pyarrow's stack
-_TARGETS = ("label", "target", "class", "y")
 
 
 class JsonLinesReader(Reader[TableBlock]):
-    """Blocks of rows from lines of JSON, those of a pipe as soon as they come.
+    """Blocks of rows from lines of JSON, those of a pipe as soon as they come; or from an array of objects, whose
+    elements are counted as lines.
 
     Numbers are numbers; strings are words, or texts if they look like that where their key first occurs; true and false
     are words; null is missing, and so is a key that is not there. Keys of objects within objects are joined by dots, as
@@ -60,8 +62,8 @@ class JsonLinesReader(Reader[TableBlock]):
     ----------
     source : Source or path or "-"
     target : str or False, optional
-        The key of the labels; by default "label", "target", "class" or "y", if just one of these is there. False if
-        there is none.
+        The key of the labels; by default label, class, target or y, if just one of these is there. False if there is
+        none.
     drop : sequence of str
         Keys to leave out, with all that is within them. They need not be there.
     types : dict of str to {"number", "word", "text"}, optional
@@ -103,7 +105,8 @@ class JsonLinesReader(Reader[TableBlock]):
             self._keys = JsonKeys(types or {}, frozenset(map(str, drop)))
             self._schema = pa.schema([])  # of the keys whose types are known
             self._all_keys = pa.schema([])  # and of those that are left out, or null so far
-            self._chunks = read_text_chunks(self.source)
+            is_array = begins_with_array(self.source.peek_line())
+            self._chunks = read_text_chunks(ArrayAsLines(self.source) if is_array else self.source)
             self._first = self._sniff()
             self.target_name = self._keys.target = self._target(target)
             if self._keys.kinds.get(self.target_name or "") == "text":
@@ -139,6 +142,8 @@ class JsonLinesReader(Reader[TableBlock]):
             f"{found.rejects[0].reason}"
         )
 
+    target_reason = ""  # why this is the target, if the caller has not named it
+
     def _target(self, target: str | int | bool | None) -> str | None:
         if target is False:
             return None
@@ -149,12 +154,14 @@ class JsonLinesReader(Reader[TableBlock]):
                 if self.source.is_steady
                 else str(target)
             )
-        found = [name for name in _TARGETS if name in self.names]
-        if len(found) != 1:
-            raise DataError(
-                f"{self.name}: which key holds the labels? Name it as target; the keys are {quoted_list(self.names)}."
+        found = find_target_name(self.names)
+        if found is None:
+            raise FileError(
+                f"{self.name}: which key holds the labels? Name it as target; the keys are {quoted_list(self.names)}.",
+                Remedy.NAME_TARGET,
             )
-        return found[0]
+        self.target_reason = "by its name"
+        return found
 
     def _blocks(self) -> Generator[TableBlock, None, None]:
         chunks = itertools.chain([self._first], self._chunks)
@@ -322,7 +329,7 @@ class JsonLinesReader(Reader[TableBlock]):
             return OBJECT if declared is None and known in (None, OBJECT) else None
         found = kind_of(array) if known is None else _kind_of_type(array.type)
         if declared == "number":
-            fits = found == "number" or pa.types.is_string(array.type)
+            fits = found == "number" or pa.types.is_string(array.type) or pa.types.is_boolean(array.type)
         elif declared:
             fits = found is not None and not pa.types.is_floating(array.type)  # whose digits are lost
         else:

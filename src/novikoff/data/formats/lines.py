@@ -6,16 +6,17 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from novikoff._compiled.loops.decimals import count_bytes, powers_of_five
 from novikoff.data.formats.rejects import RejectCode, RowError
-from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 
 __all__ = [
     "LONGEST_LINE",
+    "BytesWithName",
     "TextChunk",
     "count_byte",
     "count_lines",
@@ -48,7 +49,17 @@ class TextChunk:
     line: int
 
 
-def read_text_chunks(source: Source, *, keep_returns: bool = False) -> Iterator[TextChunk]:
+class BytesWithName(Protocol):
+    """What is read in chunks: a source, or what is made of one."""
+
+    name: str
+
+    def read(self) -> bytes:
+        """The next bytes; none at the end."""
+        ...
+
+
+def read_text_chunks(source: BytesWithName, *, keep_returns: bool = False) -> Iterator[TextChunk]:
     """Read a source in chunks of whole lines, each as soon as a line has ended; only the last line may lack its end.
 
     Lines end with a line feed, a carriage return, or both (Unix, old Mac, Windows), also within one source. A carriage
@@ -58,8 +69,7 @@ def read_text_chunks(source: Source, *, keep_returns: bool = False) -> Iterator[
     Examples
     --------
     >>> from novikoff.data.formats.lines import read_text_chunks
-    >>> from novikoff.data.formats.sources import Source
-    >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
+    >>>     >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
     >>> for chunk in read_text_chunks(Source("letters", lambda n: next(chunks))):
     ...     print(chunk.line, bytes(chunk.text))
     1 b'ab\\nc\\n'
@@ -95,7 +105,7 @@ def read_text_chunks(source: Source, *, keep_returns: bool = False) -> Iterator[
         raise DataError(f"{source.name}: the file is empty.")
 
 
-def read_whole_line_ends(source: Source) -> Iterator[bytes]:
+def read_whole_line_ends(source: BytesWithName) -> Iterator[bytes]:
     """The chunks of a source, none of which ends between a carriage return and a line feed: a carriage return at the
     end of one is moved to the next, where it can be seen whether a line feed follows."""
     held = b""
@@ -145,14 +155,15 @@ def decode_line(text: bytes, location: str) -> str:
     """A line as a string, or an error that names the byte that is not UTF-8; `location` is file:line."""
     if b"\0" in text:
         raise RowError(
-            f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. Export it as text in UTF-8.",
+            f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. If it is UTF-16, name "
+            "its encoding; otherwise export it as text in UTF-8.",
             RejectCode.ENCODING,
         )
     try:
         return text.decode()
     except UnicodeDecodeError as error:
         raise RowError(
-            f"{location}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. If the file is in "
-            "Latin-1, convert it: iconv -f latin1 -t utf-8.",
+            f"{location}:{error.start + 1}: byte 0x{text[error.start]:02x} is not UTF-8. Name the encoding of the "
+            "file, such as latin-1 or cp1252.",
             RejectCode.ENCODING,
         ) from error

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from novikoff.data.formats.delimited import TableReader
+from novikoff.data.formats.excel import SheetSource, is_excel, is_zip
 from novikoff.data.formats.reader import Reader
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sniffing import looks_like_labelled_text, looks_like_svmlight, looks_like_vw
 from novikoff.data.formats.sources import Source, open_source
 from novikoff.data.formats.svmlight import SvmlightReader
@@ -18,7 +20,7 @@ from novikoff.errors import DataError
 
 __all__ = ["FORMATS", "open_stream"]
 
-FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl")
+FORMATS = ("csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl", "excel")
 
 _EXTENSIONS = {
     "csv": "csv",
@@ -36,16 +38,24 @@ _EXTENSIONS = {
     "ndjson": "jsonl",
     "json": "jsonl",
     "vw": "vw",
+    "xlsx": "excel",
+    "xlsm": "excel",
+    "xlsb": "excel",
+    "xls": "excel",
+    "ods": "excel",
 }
+_BINARY = ("parquet", "arrow", "excel")
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_FOR_TABLES = ("target", "drop", "header", "types", "delimiter")
+_FOR_TEXT = ("header", "delimiter", "decimal", "notations", "unnamed")  # of delimited text only
+_FOR_TABLES = (*_FOR_TEXT, "drop", "dates", "only")
 _REFUSED_OPTIONS = {
-    "svmlight": (_FOR_TABLES, "an svmlight file has its labels first and no names"),
-    "vw": (("drop", "header", "types", "delimiter"), "Vowpal Wabbit's text has its labels first and no columns"),
-    "text": (("drop", "header", "delimiter"), "lines of label<TAB>text have no other columns"),
-    "parquet": (("header", "delimiter"), "a Parquet file knows its columns"),
-    "arrow": (("header", "delimiter"), "an Arrow file knows its columns"),
-    "jsonl": (("header", "delimiter"), "lines of JSON name what they hold"),
+    "svmlight": (("target", *_FOR_TABLES, "types"), "an svmlight file has its labels first and no names"),
+    "vw": ((*_FOR_TABLES, "types"), "Vowpal Wabbit's text has its labels first and no columns"),
+    "text": (_FOR_TABLES, "lines of label<TAB>text have no other columns"),
+    "parquet": (_FOR_TEXT, "a Parquet file knows its columns"),
+    "arrow": (_FOR_TEXT, "an Arrow file knows its columns"),
+    "jsonl": ((*_FOR_TEXT, "dates", "only"), "JSON names what it holds"),
+    "excel": (("delimiter",), "an Excel file has cells"),
 }
 
 _LINE_READERS: dict[str, Callable[..., Reader[Any]]] = {
@@ -60,6 +70,7 @@ def open_stream(
     *,
     format: str | None = None,
     otherwise: str = "csv",
+    encoding: str | None = None,
     hints: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Reader[Any]:
@@ -68,16 +79,18 @@ def open_stream(
     Parameters
     ----------
     path : str or path or Source
-    format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl"}, optional
+    format : {"csv", "tsv", "text", "svmlight", "vw", "parquet", "arrow", "jsonl", "excel"}, optional
         By default sniffed from the extension, also before .gz, .bz2, .xz or .zst; or from the first lines, which are
         read again later.
     otherwise : str
         The format if neither the extension nor the first lines show it.
+    encoding : str, optional
+        Of text, as Python names it, such as "cp1252"; by default UTF-8, or UTF-16 if it has a byte order mark.
     hints : dict, optional
         Options for those formats that take them.
     **options
-        Passed on: `bad_rows`; for tables `target`, `drop` and `types`; for csv and tsv also `header` and `delimiter`.
-        `target=False` says that labels do not matter.
+        Passed on: `bad_rows`; for tables `target`, `drop`, `types` and `dates`; for csv and tsv also `header`,
+        `delimiter` and `decimal`; see `TableReader`. `target=False` says that labels do not matter.
 
     Examples
     --------
@@ -94,12 +107,16 @@ def open_stream(
     """
     if format is not None and format not in FORMATS:
         raise DataError(f"format must be one of {', '.join(map(repr, FORMATS))}; found {format!r}.")
-    source = path if isinstance(path, Source) else open_source(path)
+    source = path if isinstance(path, Source) else open_source(path, encoding=encoding)
     try:
         format = format or _format_from_name(source) or _format_from_content(source) or otherwise
         _check_options(source.name, format, options)
+        if encoding is not None and format in _BINARY:
+            raise DataError(f"{source.name}: is no text, and takes no encoding.")
         options = {
-            name: value for name, value in (hints or {}).items() if _is_option_allowed(format, name, value)
+            name: value
+            for name, value in (hints or {}).items()
+            if value is not None and _is_option_allowed(format, name, value)
         } | options
         return _open_reader(path, source, format, options)
     except BaseException:
@@ -125,6 +142,8 @@ def _open_reader(
         from novikoff.data.formats.jsonlines import JsonLinesReader
 
         return JsonLinesReader(source, **options)
+    if format == "excel":
+        return TableReader(SheetSource(source), delimiter=",", **options)
     return TableReader(source, **({"delimiter": "\t"} if format == "tsv" else {}) | options)
 
 
@@ -141,8 +160,12 @@ def _format_from_content(source: Source) -> str | None:
         for magic, format in _MAGIC.items():
             if start().startswith(magic):
                 return format
+    if is_excel(source.peek()):
+        return "excel"
+    if is_zip(source.peek()):
+        raise DataError(f"{source.name}: is a ZIP archive. Unpack it, and name the files in it.")
     text = _first_lines(source)
-    if re.match(r'\s*\{\s*["}]', text):
+    if re.match(r'\s*(\[\s*)?\{\s*["}]', text):
         return "jsonl"
     tests = {"svmlight": looks_like_svmlight, "vw": looks_like_vw, "text": looks_like_labelled_text}
     return next((format for format, test in tests.items() if test(text)), None)
@@ -174,6 +197,7 @@ def _check_options(name: str, format: str, options: dict[str, Any]) -> None:
         if option != "target" or options.get(option) is not False:
             options.pop(option, None)
     if given:
-        raise DataError(
-            f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv."
+        raise FileError(
+            f"{name}: {why}: it takes no {' or '.join(given)}. If it is a table, say that its format is csv.",
+            Remedy.NAME_FORMAT,
         )

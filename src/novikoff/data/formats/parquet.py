@@ -28,8 +28,7 @@ class ParquetReader(ColumnarReader):
     - Strings are words, or texts if they look like texts in the first block.
     - Booleans are the words "true" and "false".
     - Nulls and NaN are missing values.
-    - Dates and times must be dropped, or declared as numbers in `types`. They are then seconds, since 1970 if they have
-      a date.
+    - Dates and times are numbers of seconds, since 1970 if they have a date; `dates` may be "word" or "drop" instead.
     - Lists, structs and binary columns must be dropped.
 
     Dropped columns are not read. A row is bad if its label is missing, or if one of its numbers is infinite or has an
@@ -40,11 +39,16 @@ class ParquetReader(ColumnarReader):
     source : path
         A file. Parquet is read from its end, so pipes are not supported.
     target : str or int or False, optional
-        Name or 1-based number of the label column; by default the last column. False if there is none.
+        The label column: its name; its number, from 1, or from -1 at the end; or "first" or "last". By default the one
+        that is called label, class, target or y, if there is just one, otherwise the last. False if there is none.
     drop : sequence of str or int
         Columns to drop.
     types : dict of str to {"number", "word", "text"}, optional
         Kinds of columns that are not to be inferred from their types.
+    dates : {"number", "word", "drop"}
+        What columns of dates and times become.
+    only : collection of str, optional
+        The columns that are used besides the target. By default all.
     bad_rows : {"stop", "skip"}
         What to do with a bad row. "stop": raise an error after yielding the preceding rows. "skip": add the row, as
         JSON, to the block's `rejects`.

@@ -20,6 +20,7 @@ class RejectCode(StrEnum):
     CELL_SIZE = "cell-size"  # a cell longer than Python's csv module takes
     WIDTH = "width"  # more or fewer cells than the first line has
     NOT_A_NUMBER = "not-a-number"  # something else where a number is expected
+    NOT_IN_NOTATION = "not-in-notation"  # a number or a date, but not as those of its column are written
     TOO_LARGE = "too-large"  # an infinite number, one of 1e150 and more, or an index that is too large
     MISSING_LABEL = "missing-label"  # an empty cell, or no key, where the label should be
     BAD_LABEL = "bad-label"  # a line that does not begin with a label of the form that its format requires
@@ -56,11 +57,12 @@ class Reject:
 
 
 class RowError(DataError):
-    """A row that cannot be read; `code` is the one that its `Reject` would have."""
+    """A row that cannot be read; `code` is the one that its `Reject` would have, `column` the name of the column at
+    fault, "" if there is none."""
 
-    def __init__(self, message: str, code: RejectCode) -> None:
+    def __init__(self, message: str, code: RejectCode, column: str = "") -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.column = code, column
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.code)
+        return type(self), (str(self), self.code, self.column)

@@ -8,15 +8,17 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 __all__ = [
     "DELIMITERS",
     "MISSING",
     "MOSTLY",
     "NUMBER",
+    "PLACEHOLDERS",
     "begins_with_header",
     "is_number",
+    "is_placeholder",
     "is_prose",
     "looks_like_labelled_text",
     "looks_like_svmlight",
@@ -26,6 +28,12 @@ __all__ = [
 ]
 
 MISSING = frozenset(["", "?", "na", "n/a", "nan", "null"])
+# In a column of numbers these are missing too; elsewhere they are words.
+_PLACEHOLDERS = """
+unknown;unk;none;nil;missing;undefined;undef;blank;empty;tbd;not available;not applicable;n.a.;n.a;n/d;n.d.
+-;--;---;–;—;.;..;...;*;(null);<na>;<null>;\\n;-nan;1.#ind;-1.#ind;1.#qnan;#n/a;#na;#value!;#div/0!;#ref!
+"""
+PLACEHOLDERS = frozenset(_PLACEHOLDERS.strip().replace("\n", ";").split(";"))
 MOSTLY = 0.9  # of a column's cells are numbers: then the others are mistakes, not categories
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 DELIMITERS = "\t;|, "  # on a tie the first: a comma may be a decimal one
@@ -58,16 +66,27 @@ def sniff_delimiter(sample: list[str], quote: str) -> str:
     return max(DELIMITERS, key=quality)
 
 
-def begins_with_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns: words above numbers, or words that do not recur below."""
+def begins_with_header(rows: list[list[str]], is_value: Callable[[str], bool] | None = None) -> bool:
+    """Whether the first row names the columns: words above numbers, or words that do not recur below.
+
+    `is_value` tells a number, by default a plain one; placeholders for a missing number are passed over.
+    """
+    is_value = is_value or is_number
     first, below = rows[0], rows[1 : _SAMPLE + 1]
     for cell, column in zip(first, zip(*below, strict=True), strict=False):
-        kinds = {is_number(other) for other in column if other.lower() not in MISSING}
-        if kinds == {True} and not is_number(cell) and cell.lower() not in MISSING:
+        if is_value(cell) or cell.lower() in MISSING:
+            continue
+        there = [other for other in column if other.lower() not in MISSING and not is_placeholder(other)]
+        if there and all(map(is_value, there)):
             return True
-    if any(is_number(cell) or cell.lower() in MISSING for cell in first):
+    if any(is_value(cell) or cell.lower() in MISSING for cell in first):
         return False
     return not any(cell in column for cell, column in zip(first, zip(*rows[1:], strict=True), strict=False))
+
+
+def is_placeholder(cell: str) -> bool:
+    """Whether a cell stands for a missing number, if its column holds numbers, though it is not empty."""
+    return cell.lower() in PLACEHOLDERS
 
 
 def is_number(cell: str) -> bool:

@@ -1,8 +1,9 @@
 """Sources: the bytes of a file or of standard input, decompressed, a chunk at a time.
 
 Compression is recognised by the first bytes, whatever the name: gzip, bzip2 and xz are decompressed by Python's own
-modules, zstandard by pyarrow. Several compressed files joined into one are read as one. A pipe's bytes are passed on as
-they come: nothing here waits for a chunk to be full.
+modules, zstandard by pyarrow. Several compressed files joined into one are read as one. Text in another encoding than
+UTF-8 is transcoded (text_encodings.py). A pipe's bytes are passed on as they come: nothing here waits for a chunk to be
+full.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Self
 
+from novikoff.data.formats.text_encodings import transcode_chunks
 from novikoff.errors import DataError
 
 __all__ = ["CHUNK", "STANDARD_INPUT", "Source", "open_source"]
@@ -30,6 +32,19 @@ Read = Callable[[int], bytes]
 
 class Source:
     """Bytes with a name, read once from front to back.
+
+    Parameters
+    ----------
+    name : str
+    read : callable
+        Returns at most as many bytes as asked for, none at the end.
+    close : callable, optional
+    is_steady, size
+        See below.
+    chunk : int
+        The most bytes that `read` returns.
+    encoding : str, optional
+        Of text, which is read as UTF-8 then; by default UTF-8, or what a byte order mark says.
 
     Attributes
     ----------
@@ -53,6 +68,7 @@ class Source:
         is_steady: bool = True,
         size: int | None = None,
         chunk: int = CHUNK,
+        encoding: str | None = None,
     ) -> None:
         self.name = name
         self.is_steady = is_steady
@@ -61,7 +77,8 @@ class Source:
             read
         )  # an object of its own: in a reference cycle with its generator, a Source would outlive its last use
         self._close = close
-        self._chunks = _read_decompressed(name, self._counting.read, chunk)
+        decompressed = _read_decompressed(name, self._counting.read, chunk)
+        self._chunks = transcode_chunks(name, decompressed, encoding, size=chunk)
         self._kept: list[bytes] = []
 
     @property
@@ -107,7 +124,7 @@ class Source:
         self.close()
 
 
-def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
+def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK, encoding: str | None = None) -> Source:
     """Open a file, or standard input for "-".
 
     Parameters
@@ -115,6 +132,8 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
     path : str or path
     chunk : int
         The most bytes that `read` returns.
+    encoding : str, optional
+        As Python names it, such as "cp1252"; by default UTF-8, or UTF-16 or UTF-32 if a byte order mark says so.
 
     Examples
     --------
@@ -129,7 +148,7 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
     (b'1 1:0.5\\n', b'1 1:0.5\\n', b'-1 2:1\\n', b'')
     """
     if os.fspath(path) == "-":
-        return _standard_input(chunk)
+        return _standard_input(chunk, encoding)
     name = os.fspath(path)
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (Source closes it)
@@ -142,19 +161,19 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK) -> Source:
     facts = os.fstat(file.fileno())
     is_steady = stat.S_ISREG(facts.st_mode)
     size = facts.st_size if is_steady else None
-    return Source(name, file.read, close=file.close, is_steady=is_steady, size=size, chunk=chunk)
+    return Source(name, file.read, close=file.close, is_steady=is_steady, size=size, chunk=chunk, encoding=encoding)
 
 
-def _standard_input(chunk: int) -> Source:
+def _standard_input(chunk: int, encoding: str | None) -> Source:
     """Standard input without Python's buffer, where a thread that waits for input would hold a lock at the exit of the
     interpreter."""
     try:
         handle = sys.stdin.fileno()
     except (OSError, ValueError):  # a stand-in, as in tests
         stream: Any = sys.stdin.buffer
-        return Source(STANDARD_INPUT, getattr(stream, "read1", stream.read), chunk=chunk)
+        return Source(STANDARD_INPUT, getattr(stream, "read1", stream.read), chunk=chunk, encoding=encoding)
     is_steady = stat.S_ISREG(os.fstat(handle).st_mode)
-    return Source(STANDARD_INPUT, lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk)
+    return Source(STANDARD_INPUT, lambda n: os.read(handle, n), is_steady=is_steady, chunk=chunk, encoding=encoding)
 
 
 class _CountingRead:

@@ -1,0 +1,179 @@
+"""The columns of delimited text: as the caller describes them, and where the caller does not, as the first records
+show them.
+
+The conventions are those of `sniffing` and `column_kinds`: what counts as a number, as missing, as a header.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from novikoff._compiled.loops.decimals import VALUE_LIMIT
+from novikoff.data.formats.column_kinds import ColumnKind, NumberOptions, sniff_columns
+from novikoff.data.formats.columns import (
+    TableLayout,
+    UnnamedColumns,
+    choose_columns,
+    column_index,
+    declared_kinds,
+)
+from novikoff.data.formats.csv_cells import Record
+from novikoff.data.formats.notations import Notation, check_notation, is_disguised_number, parse_cell
+from novikoff.data.formats.rejects import RejectCode, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
+from novikoff.data.formats.sniffing import MISSING, begins_with_header, is_number
+from novikoff.formatting.phrases import pluralize
+
+__all__ = ["ColumnOptions", "DelimitedLayout", "number_error", "parse_number", "require_width", "string_or_none"]
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the caller says about the columns; see `TableReader`."""
+
+    target: str | int | bool | None = None
+    drop: Sequence[str | int] = ()
+    header: bool | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
+    only: Collection[str] | None = None
+    unnamed: UnnamedColumns | None = None
+    numbers: NumberOptions = field(default_factory=NumberOptions)
+
+
+@dataclass(frozen=True)
+class DelimitedLayout(TableLayout):
+    """The columns of a table in text, and its first record."""
+
+    has_header: bool
+    first: Record
+    columns: tuple[ColumnKind, ...]
+
+    @classmethod
+    def from_records(
+        cls, records: Sequence[Record], name: str, delimiter: str, options: ColumnOptions
+    ) -> DelimitedLayout:
+        """Find out what the columns of a table are."""
+        width = len(records[0].cells)
+        rows = [record.cells for record in records if len(record.cells) == width]
+        has_header = begins_with_header(rows, _is_value) if options.header is None else options.header
+        if not has_header and options.unnamed is not None:
+            names = options.unnamed.names(width, name)
+        else:
+            names = _names(rows[0] if has_header else [""] * width, name, records[0].line)
+        columns = list(zip(*rows[has_header:], strict=True)) or [()] * width
+        dropped = {column_index(column, names, name, "drop") for column in options.drop}
+        if has_header and not rows[0][0] and _are_row_numbers(columns[0]) and 0 not in dropped:
+            dropped.add(0)  # pandas writes such a column
+        # A delimiter at the end of each line makes a column without a name and without cells.
+        dropped |= {k for k in range(width) if has_header and not rows[0][k] and not any(columns[k])}
+        target, used, reason = choose_columns(names, name, options.target, dropped, options.only)
+        kinds = sniff_columns(
+            columns,
+            target,
+            declared=declared_kinds(options.types, names, name),
+            notations={
+                names.index(own): check_notation(notation)
+                for own, notation in options.numbers.notations.items()
+                if own in names
+            },
+            options=options.numbers,
+            delimiter=delimiter,
+        )
+        used = tuple(k for k in used if not kinds[k].is_dropped)
+        if not used:
+            raise FileError(
+                f"{name}: found {pluralize(width, 'column')}, and none is left besides the target. Cells are "
+                "separated by commas, tabs, semicolons, | or blanks.",
+                Remedy.NAME_DELIMITER,
+            )
+        return cls(
+            name,
+            names,
+            tuple(kind.kind for kind in kinds),
+            target,
+            used,
+            has_header,
+            records[0],
+            tuple(kinds),
+            target_reason=reason,
+        )
+
+    def is_disguised(self, k: int) -> bool:
+        """Whether column k holds numbers that compiled code cannot read."""
+        return self.kinds[k] == "number" and self.columns[k].notation is not Notation.PLAIN
+
+    @property
+    def notations(self) -> dict[str, str]:
+        """The notations of all columns of numbers that are used, those of labels included, by name."""
+        found = [*self.used, *([] if self.target is None else [self.target])]
+        return {self.names[k]: str(self.columns[k].notation) for k in found if self.kinds[k] == "number"}
+
+
+def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
+    """The number in a cell of column k, NaN if it is missing; an error if it is neither."""
+    columns = getattr(layout, "columns", None)
+    number = parse_cell(cell, Notation.PLAIN if columns is None else columns[k].notation)
+    if abs(number) < VALUE_LIMIT or number != number:
+        return number
+    raise number_error(cell, layout, line, k)
+
+
+def number_error(cell: str, layout: TableLayout, line: int, k: int) -> RowError:
+    """The error for a cell of column k that is no number, or too large a one."""
+    column = layout.names[k]
+    if is_number(cell):
+        return RowError(
+            f'{layout.location(line, k)}: "{cell[:40]}" in column "{column}" is not a finite number '
+            f"below {VALUE_LIMIT:g}. Scale the column, or leave the cell empty.",
+            RejectCode.TOO_LARGE,
+            column,
+        )
+    code = RejectCode.NOT_IN_NOTATION if is_disguised_number(cell) else RejectCode.NOT_A_NUMBER
+    advice = "read the column as words"
+    if code is RejectCode.NOT_IN_NOTATION:
+        advice = "say what its decimal mark is, or how its dates are written"
+    return RowError(
+        f'{layout.location(line, k)}: expected a number in column "{column}", found "{cell[:40]}". Correct it, pass '
+        f"over such rows, or {advice}.",
+        code,
+        column,
+    )
+
+
+def require_width(record: Record, layout: DelimitedLayout) -> None:
+    """Raise an error if a record has not as many cells as the first line."""
+    if len(record.cells) != len(layout.names):
+        raise RowError(
+            f"{layout.name}:{record.line}: found {pluralize(len(record.cells), 'cell')}, line "
+            f"{layout.first.line} has {len(layout.names)}. Correct it, or pass it over.",
+            RejectCode.WIDTH,
+        )
+
+
+def string_or_none(cell: str) -> str | None:
+    """The string in a cell, None if it is missing."""
+    return None if cell.lower() in MISSING else cell
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a number or a date, however it is written."""
+    return is_number(cell) or is_disguised_number(cell)
+
+
+def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:
+    names = tuple(cell or f"column {k}" for k, cell in enumerate(cells, start=1))
+    for twin, count in Counter(names).items():
+        if count > 1:
+            first, second = [k for k, other in enumerate(names, start=1) if other == twin][:2]
+            raise FileError(
+                f"{name}:{line}:{second}: columns {first} and {second} are both called {twin!r}. Give them "
+                "different names; or, if this line is data, say that there is no header.",
+                Remedy.NO_HEADER,
+            )
+    return names
+
+
+def _are_row_numbers(cells: Sequence[str]) -> bool:
+    return bool(cells) and list(cells) == [str(n) for n in range(len(cells))]
