@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -23,10 +24,11 @@ from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifier
 from novikoff.inputs.labels import Labels
 from novikoff.kernel_methods.budget import BudgetLearner, require_last
 from novikoff.kernel_methods.caching import precomputed_kernel
-from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS
+from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS, DualHypothesis, MultiClass
+from novikoff.kernel_methods.kernels import KernelName
 from novikoff.kernel_methods.model import KernelCycleResult, cycle
-from novikoff.perceptron.learner import TIES
-from novikoff.perceptron.orders import ORDERS
+from novikoff.perceptron.learner import TIES, Ties
+from novikoff.perceptron.orders import ORDERS, Order
 
 __all__ = ["KernelPerceptron"]
 
@@ -161,16 +163,16 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: KernelName | Callable[[Any, Any], float] = "rbf",
         *,
         degree: float = 3,
         gamma: float | None = None,
         coef0: float = 1.0,
-        hypothesis: str = "voted",
-        multi_class: str = "ovr",
+        hypothesis: DualHypothesis = "voted",
+        multi_class: MultiClass = "ovr",
         fit_intercept: bool = False,
-        ties: str = "mistake",
-        order: str = "given",
+        ties: Ties = "mistake",
+        order: Order = "given",
         max_iter: float = 10,
         budget: int | None = None,
         cache_size: float = 200,
@@ -232,7 +234,7 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
         fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
         callbacks.end(fitted)
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
-            _warn(run, len(points))
+            _warn(run, len(points), self.hypothesis, self.kernel)
         self._fitted = fitted
         return self
 
@@ -396,11 +398,19 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
         return BudgetLearner(kernel, self.multi_class, self.ties, budget=int(self.budget))
 
 
-def _warn(run: KernelCycleResult, n_rows: int) -> None:
+def _warn(run: KernelCycleResult, n_rows: int, hypothesis: str, kernel: Any) -> None:
+    """Warn that fit did not converge, with advice that has not been followed already."""
+    need_not = (
+        "With hypothesis='voted' or 'averaged' that need not matter; otherwise"
+        if hypothesis == "last"
+        else f"With hypothesis={hypothesis!r} that need not matter; if it does,"
+    )
+    wider = {"poly": " (a larger degree)", "rbf": " (a larger gamma)", "laplacian": " (a larger gamma)"}
+    hint = wider.get(kernel, "") if isinstance(kernel, str) else ""
     warnings.warn(
         f"The kernel perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
-        f"{run.mistakes_left} mistakes on {n_rows} rows. With hypothesis='voted' or 'averaged' that need not matter; "
-        "otherwise increase max_iter, or choose a kernel that separates the classes (a larger gamma or degree).",
+        f"{run.mistakes_left} mistakes on {n_rows} rows. {need_not} increase max_iter, or choose a kernel that "
+        f"separates the classes{hint}.",
         ConvergenceWarning,
         stacklevel=4,
     )

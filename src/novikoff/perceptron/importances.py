@@ -1,17 +1,17 @@
 """Importances: by how much an example counts, as the factor of its step.
 
-An example of importance c > 0 is learned by w <- w + c * tau * y * x instead of w + tau * y * x. Nothing else depends on
-c: the example is predicted, and counted in the ledger, in averages, in votes and in runs of correct answers, once. One
-of importance 0 is left out before it gets here: neither counted nor learned.
+An example of importance c > 0 is learned by w <- w + c * tau * y * x instead of w + tau * y * x. Nothing else depends
+on c: the example is predicted, and counted in the ledger, in averages, in votes and in runs of correct answers, once.
+One of importance 0 is left out before it gets here: neither counted nor learned.
 
 The weights are still a sum of examples with factors above 0, w = sum c * tau * y * x, so gamma <= |w| / sum c * tau is
-certified as before. Novikoff's bound changes. Let every importance be from c_min to c_max, and let S be the sum of those
-of the k mistakes of a perceptron with tau = 1. Every mistake adds at most c^2 R^2 <= c_max * c * R^2 to |w|^2, hence
+certified as before. Novikoff's bound changes. Let every importance be from c_min to c_max, and let S be the sum of
+those of the k mistakes of a perceptron with tau = 1. A mistake adds at most c^2 R^2 <= c_max * c * R^2 to |w|^2, hence
 
     gamma * S  <=  <w, u>  <=  |w|  <=  sqrt(c_max * S) * R        and    c_min * k  <=  S  <=  c_max * (R / gamma)^2
 
-so that there are at most (c_max / c_min) (R / gamma)^2 mistakes. If all importances are equal, that is Novikoff's bound.
-For rules whose step depends on the margin no such bound is given.
+so that there are at most (c_max / c_min) (R / gamma)^2 mistakes. If all importances are equal, that is Novikoff's
+bound. For rules whose step depends on the margin no such bound is given.
 """
 
 from __future__ import annotations

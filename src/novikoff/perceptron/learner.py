@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -30,9 +31,14 @@ from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits, as_integers, require_range
 from novikoff.perceptron.weights import Weights, margins_of_scores
 
-__all__ = ["CHUNK", "TIES", "Learner"]
+__all__ = ["CHUNK", "TIES", "Learner", "Ties"]
 
-TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "positive": additive.TIE_POSITIVE}
+Ties: TypeAlias = Literal["mistake", "positive", "negative"]
+TIES: dict[str, int] = {
+    "negative": additive.TIE_NEGATIVE,
+    "mistake": additive.TIE_MISTAKE,
+    "positive": additive.TIE_POSITIVE,
+}
 
 CHUNK = 1 << 18  # examples per compiled call: limits the log to 10 MB; Ctrl-C takes effect between calls
 

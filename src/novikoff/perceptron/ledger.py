@@ -142,7 +142,8 @@ class Ledger(SummaryMixin):
     is_bounded : bool
         Whether the mistake bounds apply: a single run from zero weights, without merging.
     importance_range : tuple of float
-        The smallest and the largest weight of an example, sample_weight times class_weight; both 1 without them.
+        The smallest and the largest weight of an example, sample_weight times class_weight; both 1 without them, and
+        0 and infinity if they were not recorded.
 
     Examples
     --------
@@ -207,10 +208,10 @@ class Ledger(SummaryMixin):
         smallest, largest = self.importance_range
         if (smallest, largest) == (1.0, 1.0):
             return self.rule.mistake_bound(self.radius, self.margin)
-        if not self.rule.depends_only_on_mistakes:
-            return None
         bound = self.rule.mistake_bound(self.radius, self.margin)
-        return None if bound is None else bound * (largest / smallest)
+        if not self.rule.depends_only_on_mistakes or bound is None or not smallest:
+            return None
+        return bound * (largest / smallest)
 
     @property
     def mistakes_left(self) -> int | None:
@@ -228,7 +229,7 @@ class Ledger(SummaryMixin):
             ("radius R", f"{self.radius:.6g}"),
             ("norm |w|", f"{self.norm:.6g}"),
         ]
-        if self.importance_range != (1.0, 1.0):
+        if self.importance_range not in ((1.0, 1.0), (0.0, math.inf)):
             lines.append(("weights c", f"{self.importance_range[0]:.6g} to {self.importance_range[1]:.6g}"))
         if self.margin_at_most is not None:
             lines.append(

@@ -90,7 +90,9 @@ def cycle(
         converged = not changed[_count_to_clear(learner)] and (
             _pass_proves_convergence(order, changed) or _are_all_correct(learner, state, rows, codes)
         )
-        stalled = not converged and weights_before is not None and _is_stalled(learner, state, all_visits, weights_before)
+        stalled = (
+            not converged and weights_before is not None and _is_stalled(learner, state, all_visits, weights_before)
+        )
         stopped = after_pass(number, state) if after_pass is not None else False
         if converged or stalled or stopped:
             break
