@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -11,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from novikoff import kernel_methods
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
+from novikoff.estimators.convergence_warnings import warn_of_kernel_perceptron
 from novikoff.estimators.inputs import is_dicts
 from novikoff.estimators.kernel_inputs import KernelInputMixin, TrainingPoints, accepts_new_rows
 from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
@@ -26,7 +25,7 @@ from novikoff.kernel_methods.budget import BudgetLearner, require_last
 from novikoff.kernel_methods.caching import precomputed_kernel
 from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS, DualHypothesis, MultiClass
 from novikoff.kernel_methods.kernels import KernelName
-from novikoff.kernel_methods.model import KernelCycleResult, cycle
+from novikoff.kernel_methods.model import cycle
 from novikoff.perceptron.learner import TIES, Ties
 from novikoff.perceptron.orders import ORDERS, Order
 
@@ -234,7 +233,7 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
         fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
         callbacks.end(fitted)
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
-            _warn(run, len(points), self.hypothesis, self.kernel)
+            warn_of_kernel_perceptron(run, len(points), self.hypothesis, self.kernel)
         self._fitted = fitted
         return self
 
@@ -396,21 +395,3 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
             return kernel_methods.DualLearner(kernel, self.multi_class, self.ties)
         require_last(self.hypothesis, self.budget)
         return BudgetLearner(kernel, self.multi_class, self.ties, budget=int(self.budget))
-
-
-def _warn(run: KernelCycleResult, n_rows: int, hypothesis: str, kernel: Any) -> None:
-    """Warn that fit did not converge, with advice that has not been followed already."""
-    need_not = (
-        "With hypothesis='voted' or 'averaged' that need not matter; otherwise"
-        if hypothesis == "last"
-        else f"With hypothesis={hypothesis!r} that need not matter; if it does,"
-    )
-    wider = {"poly": " (a larger degree)", "rbf": " (a larger gamma)", "laplacian": " (a larger gamma)"}
-    hint = wider.get(kernel, "") if isinstance(kernel, str) else ""
-    warnings.warn(
-        f"The kernel perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
-        f"{run.mistakes_left} mistakes on {n_rows} rows. {need_not} increase max_iter, or choose a kernel that "
-        f"separates the classes{hint}.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,13 +18,12 @@ from novikoff.descent.saving import SavedLinear, save
 from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import AtomicFitMixin, Fitted
+from novikoff.estimators.convergence_warnings import warn_of_descent
 from novikoff.estimators.inputs import validate_rows
 from novikoff.estimators.online_classifier import make_generator
 from novikoff.inputs.rows import Rows
 
 __all__ = ["LinearEstimator", "supports_partial_fit"]
-
-_UNEQUAL = 3.0  # columns whose lengths differ by more than this factor are not scaled
 
 
 def supports_partial_fit(estimator: LinearEstimator) -> bool:
@@ -88,7 +85,8 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
             verbose=bool(self.verbose),
         )
         if not model.converged:
-            _warn(model, self, rows)
+            assert self.tol is not None
+            warn_of_descent(model.passes, self.tol, self.solver, losses.resolve(self.loss), rows)
         self._fitted = Fitted(model, attributes, self._fixed_parameters())
 
     def _learn_first(
@@ -172,28 +170,3 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _warn(model: LinearModel, estimator: LinearEstimator, rows: Rows) -> None:
-    """Warn that fit did not converge, with advice that has not been followed already."""
-    advice = ["Increase max_iter or tol"]
-    if _are_columns_unscaled(rows):
-        advice.append("scale the columns (sklearn.preprocessing.StandardScaler, for sparse rows MaxAbsScaler)")
-    if estimator.solver != "newton" and losses.is_smooth(losses.resolve(estimator.loss)):
-        advice.append("use solver='newton', which takes few steps for this loss")
-    warnings.warn(
-        f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
-        f"is not reached. {'; or '.join(advice)}.",
-        ConvergenceWarning,
-        stacklevel=5,
-    )
-
-
-def _are_columns_unscaled(rows: Rows) -> bool:
-    """Whether some columns are much longer than others, which makes every descent slow."""
-    if rows.is_sparse:
-        squares = np.bincount(np.asarray(rows.indices), np.square(rows.data, dtype=np.float64), rows.n_features)
-    else:
-        squares = np.einsum("ij,ij->j", rows.data, rows.data, dtype=np.float64)
-    squares = squares[squares > 0.0]
-    return bool(squares.size and squares.max() > _UNEQUAL * _UNEQUAL * squares.min())

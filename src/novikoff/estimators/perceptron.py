@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -11,23 +10,22 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff import hypotheses, model_files, rules
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
+from novikoff.estimators.convergence_warnings import warn_of_perceptron
 from novikoff.estimators.foreign_parameters import OF_PERCEPTRON, explain_foreign
 from novikoff.estimators.online_classifier import FitCallbacks, OnlineClassifierMixin, make_generator
 from novikoff.estimators.weighting import CONSTRAINTS, ClassWeight, weigh_all, weigh_block, weigh_example
 from novikoff.inputs.labels import Labels
-from novikoff.inputs.rows import Rows
 from novikoff.inputs.sparse import dense_example
 from novikoff.perceptron.learner import TIES, Learner, Ties
 from novikoff.perceptron.model import Model
 from novikoff.perceptron.orders import ORDERS, Order
-from novikoff.perceptron.passes import CycleResult, cycle
+from novikoff.perceptron.passes import cycle
 from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
 
@@ -212,7 +210,7 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
         callbacks.end(fitted)
         if run.stalled or (not run.converged and run.passes == self.max_iter):
-            _warn(run, rows, learner)
+            warn_of_perceptron(run, rows, learner)
         self._fitted = fitted
         return self
 
@@ -474,41 +472,3 @@ def _unit_separator(separator: Any, n_features: int | None, fit_intercept: bool)
     u = u / length
     bias = u[:, 0] if fit_intercept else np.zeros(len(u))
     return Weights(np.ascontiguousarray(u[:, int(fit_intercept) :]), bias.copy())
-
-
-def _warn(run: CycleResult, rows: Rows, learner: Learner) -> None:
-    """Warn that fit did not converge, with advice that has not been followed already."""
-    found = f"{run.last_pass_mistakes} mistakes" if run.last_pass_mistakes else f"{run.last_pass_updates} updates"
-    if run.stalled:
-        message = (
-            "The perceptron did not converge, and no further pass would change the weights that learning goes on from: "
-            f"pass {run.passes} still made {found} on {len(rows)} rows, but no update changes them any more. "
-            + _explain_stall(rows, learner)
-        )
-    else:
-        message = (
-            f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made {found} on "
-            f"{len(rows)} rows. If no half-space separates the classes no number of passes will do: "
-            + _advise_for_inseparable(learner)
-        )
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
-
-
-def _explain_stall(rows: Rows, learner: Learner) -> str:
-    lengths = rows.squared_norms + learner.constant
-    if not lengths.any():
-        return "All rows are 0: use fit_intercept=True, or other features."
-    advice = "Leave out rows of zeros. " if not lengths.all() else ""
-    if lengths[lengths > 0.0].min() < lengths.max():  # else they have one length, and to scale them changes nothing
-        advice += "Scale the rows (sklearn.preprocessing.StandardScaler, or Normalizer)."
-    return (
-        "Rows that it errs on are 0, or so small beside the weights that w + x is rounded to w in double precision. "
-        + advice
-    ).rstrip()
-
-
-def _advise_for_inseparable(learner: Learner) -> str:
-    if isinstance(learner.hypothesis, hypotheses.Last):
-        return "use hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter."
-    name = type(learner.hypothesis).__name__.lower()
-    return f"hypothesis={name!r} is meant for that, and a smaller max_iter is enough. Otherwise increase max_iter."

@@ -8,6 +8,7 @@ descent/objective.py for what they do to a loss.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -114,7 +115,7 @@ def _importances_of(found: WeightedRows) -> np.ndarray:
 def _validate_sample_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n_rows)
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Real):
         return np.full(n_rows, _as_weight("sample_weight", sample_weight))
     weights = check_array(
         sample_weight, accept_sparse=False, ensure_2d=False, dtype=np.float64, input_name="sample_weight"

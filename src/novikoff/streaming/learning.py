@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from novikoff import hypotheses, rules
 from novikoff.data.encoding import Features
 from novikoff.data.formats.block import Block
 from novikoff.errors import DataError
-from novikoff.perceptron.learner import Learner
+from novikoff.perceptron.learner import Learner, Ties
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
+from novikoff.streaming.class_weights import ClassWeight
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.passes import FilePasses, RowSkipper
 from novikoff.streaming.rejects import RejectLog
@@ -30,10 +32,11 @@ _FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
 def learn(
     stream: Iterable[Block] | PathLike | Sequence[PathLike],
     *,
-    rule: Any = "perceptron",
-    hypothesis: Any = "averaged",
+    rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
+    hypothesis: hypotheses.HypothesisName = "averaged",
     fit_intercept: bool = True,
-    ties: str = "mistake",
+    ties: Ties = "mistake",
+    class_weight: ClassWeight | None = None,
     passes: int = 1,
     checkpoint: PathLike | None = None,
     checkpoint_every: float = 60.0,
@@ -49,6 +52,9 @@ def learn(
         Files in any format that `open_stream` reads, or the blocks that it yields.
     rule, hypothesis, fit_intercept, ties
         As those of `Perceptron`.
+    class_weight : dict {label: weight} or "balanced", optional
+        The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
+        n / (K * count of the label), for the n rows and K labels so far.
     passes : int
         How often to go through the files.
     checkpoint : path, optional
@@ -101,9 +107,8 @@ def learn(
     files = _as_files(stream)
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_sound(files, options, passes, checkpoint, resume)
-    model = _new_or_resumed(
-        Learner(rule, hypothesis, ties, fit_intercept), Features(**chosen), checkpoint if resume else None
-    )
+    learner = Learner(rules.resolve(rule), hypotheses.resolve(hypothesis), ties, fit_intercept)
+    model = _new_or_resumed(StreamModel(learner, Features(**chosen), class_weight), checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
     blocks: Iterable[Block]
@@ -114,6 +119,8 @@ def learn(
         model.target = getattr(stream, "target_name", None)
         blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
     LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
+    if model.class_weights is not None and (unused := model.class_weights.unused(model.labels)):
+        _warn(f"class_weight has a weight for {unused[0]!r}, but no row had this label.")
     return model
 
 
@@ -147,14 +154,16 @@ def _require_sound(
         require_replaceable(checkpoint)
 
 
-def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike | None) -> StreamModel:
-    """The model in the checkpoint, if there is one, which must have been made as asked now; else a new one."""
+def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamModel:
+    """The model in the checkpoint, if there is one, which must have been made as the new one; else the new one."""
     if checkpoint is None or not os.path.exists(checkpoint):
-        return StreamModel(learner, features)
+        return new
     model = StreamModel.load(checkpoint)
+    learner, features = new.model.learner, new.features
     own, own_features = model.model.learner, getattr(model.encoding, "features", features)
     pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
     pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
+    pairs["class_weight"] = tuple(getattr(each.class_weights, "class_weight", None) for each in (model, new))
     for name, (found, asked) in pairs.items():
         if found != asked:
             raise DataError(

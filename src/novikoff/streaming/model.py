@@ -22,6 +22,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
+from novikoff.streaming.class_weights import ClassWeight, ClassWeights
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
 
@@ -42,6 +43,8 @@ class StreamModel(ExclusiveAccess):
     learner : Learner
     features : Features, optional
         How columns become features.
+    class_weight : dict {label: weight} or "balanced", optional
+        The factor of the steps on rows with each label; see `novikoff.streaming.class_weights`.
 
     Attributes
     ----------
@@ -72,8 +75,13 @@ class StreamModel(ExclusiveAccess):
 
     __copy__ = deep_copy
 
-    def __init__(self, learner: Learner, features: Features | None = None) -> None:
+    class_weights: ClassWeights | None = None
+
+    def __init__(
+        self, learner: Learner, features: Features | None = None, class_weight: ClassWeight | None = None
+    ) -> None:
         self.model = Model(learner)
+        self.class_weights = None if class_weight is None else ClassWeights(class_weight)
         self.features = features or Features()
         self.encoding: Encoding[Any] | None = None
         self.rows_read: dict[str, int] = {}
@@ -134,8 +142,11 @@ class StreamModel(ExclusiveAccess):
         done = 0
         for rows in piece.rows:
             if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
-                self.model.learn_encoded(rows, piece.classes, piece.class_indices[done : done + len(rows)])
+                part = slice(done, done + len(rows))
+                importances = None if piece.importances is None else piece.importances[part]
+                self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], importances=importances)
             done += len(rows)
+        self.class_weights = piece.class_weights
         self.rows_read = piece.rows_read
         self.rows_of_run = piece.rows_of_run
         self._piece = None
@@ -243,6 +254,8 @@ class StreamModel(ExclusiveAccess):
             self.rows_read | {block.source: n_read},
             rows_of_run,
         )
+        if self.class_weights is not None:
+            piece.importances, piece.class_weights = self.class_weights.weigh(classes, class_indices)
         self.encoding = encoding
         try:
             encoded = list(encoding.learn(block))
@@ -302,6 +315,8 @@ class StreamModel(ExclusiveAccess):
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
+        if self.class_weights is not None:
+            self.class_weights.write_to(root.add_part("class_weights"))
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -328,6 +343,8 @@ class StreamModel(ExclusiveAccess):
             for kept in ("rows_read", "rows_of_run")
         )
         found.target = root.fact("target", str) or None
+        if "class_weights" in root.facts:
+            found.class_weights = ClassWeights.read_from(root.part("class_weights"))
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
@@ -352,6 +369,8 @@ class _Piece:
     rows_read: dict[str, int]
     rows_of_run: dict[str, int]
     rows: list[Rows] | None = None
+    importances: np.ndarray | None = None
+    class_weights: ClassWeights | None = None  # after the piece
 
 
 def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, code: None = None) -> StreamModel:
