@@ -74,7 +74,7 @@ def test_the_steps_add_a_rule(tmp_path):
         for diff in diffs:
             apply(diff, tmp_path / file)
             n_diffs += 1
-    assert n_diffs == 7
+    assert n_diffs == 8
     run(tmp_path, "-c", USE_THE_RULE, str(tmp_path / "model.nk"))
     pytest_quietly = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     chosen = "normalized and binary and float64 and mistake"

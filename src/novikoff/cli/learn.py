@@ -91,8 +91,8 @@ _MODEL_OPTIONS = (
     metavar="LABEL=WEIGHT,...",
     multiple=True,
     callback=parse_class_weight,
-    help="How many times as far the weights move on rows with a label, such as spam=5,ham=1; labels left out have 1. Or "
-    "balanced: n / (K * rows with the label), for the n rows and K labels so far.",
+    help="How many times as far the weights move on rows with a label, such as spam=5,ham=1; labels left out have 1. "
+    "Or balanced: n / (K * rows with the label), for the n rows and K labels so far.",
 )
 @feature_options
 @click.option(

@@ -1,10 +1,10 @@
 """ClassWeights: the weights of labels in a stream, given or balanced as the stream goes.
 
 A row whose label has the weight c is learned with the step c * tau (perceptron/importances.py). `balanced` weights are
-those of scikit-learn, n / (K * count of the label), with the numbers that are known when a row is learned: n rows so far,
-K labels among them, and the rows with its label, each including this row. So they depend on the order of rows, as all
-online learning does, and not on the blocks in which rows come. At first sight a rare label weighs as much as all rows
-before it; over a stream in random order the weights approach those of the whole stream.
+those of scikit-learn, n / (K * count of the label), with the numbers that are known when a row is learned: n rows so
+far, K labels among them, and the rows with its label, each including this row. So they depend on the order of rows, as
+all online learning does, and not on the blocks in which rows come. The first row with a rare label weighs 1/K of all
+rows before it; over a stream in random order the weights approach those of the whole stream.
 """
 
 from __future__ import annotations
@@ -56,7 +56,10 @@ class ClassWeights:
         self.counts = dict(counts or {})
 
     def weigh(self, classes: np.ndarray, class_indices: np.ndarray) -> tuple[np.ndarray, ClassWeights]:
-        """Return the weight of each row, and the class weights after these rows; row i is of classes[class_indices[i]]."""
+        """Return the weight of each row, and the class weights after these rows.
+
+        Row i has the label classes[class_indices[i]]; a class may have no row.
+        """
         labels = classes.tolist()
         if not isinstance(self.class_weight, str):
             return np.array([self._given(label) for label in labels])[class_indices], self

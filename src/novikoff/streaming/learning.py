@@ -163,7 +163,7 @@ def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamMode
     own, own_features = model.model.learner, getattr(model.encoding, "features", features)
     pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
     pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
-    pairs["class_weight"] = tuple(getattr(each.class_weights, "class_weight", None) for each in (model, new))
+    pairs["class_weight"] = _class_weight_of(model), _class_weight_of(new)
     for name, (found, asked) in pairs.items():
         if found != asked:
             raise DataError(
@@ -171,6 +171,10 @@ def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamMode
                 "Give the same parameters, or resume=False to begin anew."
             )
     return model
+
+
+def _class_weight_of(model: StreamModel) -> ClassWeight | None:
+    return None if model.class_weights is None else model.class_weights.class_weight
 
 
 def _warn(message: str) -> None:
