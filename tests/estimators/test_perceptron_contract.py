@@ -32,8 +32,8 @@ def expected_failures(estimator):
     found = dict.fromkeys(EQUIVALENCE, repeated)
     if estimator.order == "given":
         found["check_class_weight_classifiers"] = (
-            "it wants 87 % of noisy rows in a class that weighs 10^7 times as much as the others; the perceptron stops as "
-            "soon as the rows of that class are right, and where the others are then depends on the order of the rows"
+            "it wants 87 % of noisy rows in a class that weighs 10^7 times as much as the others; the perceptron stops "
+            "as soon as the rows of that class are right, and where the others are then depends on the order of rows"
         )
     return found
 

@@ -134,7 +134,7 @@ def test_a_bad_number_in_a_row_without_weight_is_still_an_error(make):
 
 @pytest.mark.parametrize("make", [nk.Perceptron, nk.LinearClassifier])
 def test_streams_refuse_balanced(make):
-    with pytest.raises(DataError, match="needs the labels of all rows.*compute_class_weight"):
+    with pytest.raises(DataError, match=r"needs the labels of all rows.*compute_class_weight"):
         make(class_weight="balanced").partial_fit([[0.0], [1.0]], [0, 1])
 
 

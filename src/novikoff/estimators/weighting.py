@@ -58,7 +58,7 @@ def weigh_all(
     if len(kept) < 2:
         raise DataError(
             "The number of classes has to be greater than one; all rows with a sample_weight and a class_weight above "
-            f"0 have one class: {classes[kept[0]]!r}."
+            f"0 have one class: {classes.tolist()[kept[0]]!r}."
         )
     return found
 
