@@ -105,17 +105,24 @@ def test_class_weight_is_a_dict_or_balanced():
         ClassWeights("unbalanced")
 
 
-def test_a_rejected_block_is_not_counted(tmp_path):
+def test_a_rejected_block_is_not_counted(tmp_path, monkeypatch):
     """The counts behind balanced weights change with the weights, or not at all."""
     path, _, _ = table(tmp_path / "mail.csv")
-    model = nk.learn(path, target="y", scale=False, class_weight="balanced")
+    (block,) = nk.open_stream(path, target="y")
+    model, twice = (nk.learn([path] * n, target="y", class_weight="balanced") for n in (1, 2))
     counts = dict(model.class_weights.counts)
-    bad = tmp_path / "bad.csv"
-    bad.write_text("a,b,y\n1,2,ham\n1e200,3,spam\n")
-    with pytest.raises(ValueError, match="1e"):
-        for block in nk.open_stream(bad, target="y"):
+    with monkeypatch.context() as patch:
+        patch.setattr(type(model.model), "learn_encoded", refuse)
+        with pytest.raises(DataError, match="refused"):
             model.learn(block)
     assert model.class_weights.counts == counts
+    model.learn(block)
+    np.testing.assert_array_equal(weights_of(model), weights_of(twice))
+    assert model.class_weights.counts == twice.class_weights.counts
+
+
+def refuse(*_, **__):
+    raise DataError("refused")
 
 
 def test_damaged_weights_are_refused(tmp_path):
