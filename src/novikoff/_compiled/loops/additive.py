@@ -42,8 +42,7 @@ from novikoff._compiled.loops.rows import (
     row_squared_norm,
     row_transfer,
 )
-from novikoff._compiled.loops.step_size import step_size
-from novikoff.rules import LARGEST_SQUARED_UPDATE
+from novikoff._compiled.loops.step_size import LARGEST_SQUARED_UPDATE, step_size
 
 # What a score of exactly 0 means: the label -1, a mistake whatever the label, or the label +1.
 TIE_NEGATIVE, TIE_MISTAKE, TIE_POSITIVE = -1, 0, 1
