@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from novikoff.errors import RuleError
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.perceptron.weights import Weights
 
-__all__ = ["Averaged", "Hypothesis", "Last", "Pocket", "Voted", "resolve"]
+__all__ = ["Averaged", "Hypothesis", "HypothesisName", "Last", "Pocket", "Voted", "resolve"]
+
+HypothesisName: TypeAlias = Literal["last", "averaged", "voted", "pocket"]
 
 
 class Hypothesis(Protocol):

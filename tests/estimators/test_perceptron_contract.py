@@ -10,6 +10,8 @@ from sklearn.utils.estimator_checks import (
 import novikoff as nk
 from novikoff import hypotheses, rules
 
+EQUIVALENCE = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+
 # The suite fits random labels; that such a fit says it did not converge is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -21,7 +23,22 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def expected_failures(estimator):
+    """Checks that a mistake-driven rule cannot pass."""
+    repeated = (
+        "a weight of 2 moves the weights once, by twice as much; of two copies of a row the second may be no mistake "
+        "any more, and moves them not at all"
+    )
+    found = dict.fromkeys(EQUIVALENCE, repeated)
+    if estimator.order == "given":
+        found["check_class_weight_classifiers"] = (
+            "it wants 87 % of noisy rows in a class that weighs 10^7 times as much as the others; the perceptron stops "
+            "as soon as the rows of that class are right, and where the others are then depends on the order of rows"
+        )
+    return found
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

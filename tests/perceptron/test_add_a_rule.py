@@ -74,7 +74,7 @@ def test_the_steps_add_a_rule(tmp_path):
         for diff in diffs:
             apply(diff, tmp_path / file)
             n_diffs += 1
-    assert n_diffs == 7
+    assert n_diffs == 8
     run(tmp_path, "-c", USE_THE_RULE, str(tmp_path / "model.nk"))
     pytest_quietly = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     chosen = "normalized and binary and float64 and mistake"
@@ -96,7 +96,7 @@ def test_every_named_rule_has_a_formula_that_loops_know(rule):
 @pytest.mark.skipif(not is_compiling, reason="nothing is compiled")
 def test_loops_are_compiled_again_when_a_formula_changes():
     """numba itself checks only the file of a loop, so the loop must know that it depends on rules.py."""
-    assert rules.__file__ in files_behind(additive.binary_pass.py_func)
+    assert rules.__file__ in files_behind(additive.learn_binary.py_func)
 
 
 @pytest.mark.skipif(not is_compiling, reason="nothing is compiled")

@@ -31,9 +31,9 @@ def penalised(n_features, intercept):
     return np.append(np.ones(n_features), [0.0] if intercept else [])
 
 
-def objective(loss, X, y, w, alpha, penalty):
-    """1/n sum_i loss(<w, x_i>, y_i) + alpha/2 |w|^2."""
-    return VALUES[loss](X @ w, y).mean() + 0.5 * alpha * (penalty * w) @ w
+def objective(loss, X, y, w, alpha, penalty, importances=None):
+    """sum_i c_i loss(<w, x_i>, y_i) / sum_i c_i + alpha/2 |w|^2."""
+    return np.average(VALUES[loss](X @ w, y), weights=importances) + 0.5 * alpha * (penalty * w) @ w
 
 
 def gradient(loss, X, y, w, alpha, penalty):
@@ -94,13 +94,14 @@ def longest(loss, falls=False):
     return lambda t, squared_radius: (1.0 / (STEEPNESS[loss] * squared_radius * (np.sqrt(t) if falls else 1.0)),) * 2
 
 
-def sgd(loss, X, y, alpha, steps, orders, intercept):
-    """w <- (1 - eta alpha) w - eta loss' x, one row at a time; return the weights after each step."""
+def sgd(loss, X, y, alpha, steps, orders, intercept, importances=None):
+    """w <- (1 - eta alpha) w - eta c loss' x, one row at a time; return the weights after each step."""
     w, squared_radius, found = np.zeros(X.shape[1]), 0.0, []
+    c = np.ones(len(X)) if importances is None else importances
     for t, i in enumerate(np.concatenate(orders), 1):
-        squared_radius = max(squared_radius, X[i] @ X[i])
+        squared_radius = max(squared_radius, c[i] * (X[i] @ X[i]))
         eta, eta_bias = steps(t, squared_radius)
-        g = SLOPES[loss](X[i] @ w, y[i])
+        g = c[i] * SLOPES[loss](X[i] @ w, y[i])
         eta = np.append(np.full(X.shape[1] - intercept, eta), [eta_bias] if intercept else [])
         shrunk = np.maximum(1.0 - eta * alpha, 1e-9)  # a longer step would reverse the weights
         w = np.where(penalised(X.shape[1] - intercept, intercept), shrunk, 1.0) * w - eta * g * X[i]

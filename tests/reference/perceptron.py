@@ -102,10 +102,14 @@ def start(n_features, n_classes=2):
     return Run([np.zeros(n_features) if n_classes == 2 else np.zeros((n_classes, n_features))])
 
 
-def learn(run, X, y, step, ties):
-    """One pass: predict, suffer, update (Novikoff 1962; many classes: Collins 2002, fig. 1)."""
-    for x, label in zip(X, y, strict=True):
-        take_one(run, x, label, step, ties)
+def learn(run, X, y, step, ties, importances=None):
+    """One pass: predict, suffer, update (Novikoff 1962; many classes: Collins 2002, fig. 1).
+
+    An importance c multiplies the step; an example of importance 0 is not there.
+    """
+    for x, label, c in zip(X, y, np.ones(len(X)) if importances is None else importances, strict=True):
+        if c > 0.0:
+            take_one(run, x, label, lambda *of, c=c: c * step(*of), ties)
     return run
 
 

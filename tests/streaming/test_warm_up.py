@@ -45,7 +45,7 @@ def test_this_process_compiles_the_reader_and_the_other_one_the_rest(tmp_path):
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=True)
     compiled = done.stdout.split()
     assert "table_rows" in compiled
-    assert "binary_pass" not in compiled
+    assert "learn_binary" not in compiled
     assert "of compiling" in done.stderr
     again = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=True)
     assert again.stdout.split() == []

@@ -19,11 +19,12 @@ from novikoff.cli.interrupts import InterruptibleCommand
 if TYPE_CHECKING:
     import numpy as np
 
+    from novikoff.hypotheses import HypothesisName
     from novikoff.perceptron.ledger import Ledger
 
 _TRAIN = 1297  # of 1,797 digits; the other 500 are the test set
 _BETA = 1000.0  # of the margin rule: with it the margin is nearly half of the largest
-_HYPOTHESES = ("last", "averaged", "voted", "pocket")
+_HYPOTHESES: tuple[HypothesisName, ...] = ("last", "averaged", "voted", "pocket")
 
 _HEADER = " examples  mistakes  since last   error      |w|  margin at most  theorem allows"
 

@@ -20,6 +20,7 @@ from novikoff.cli.options import (
     drop_unset,
     feature_options,
     files_argument,
+    parse_class_weight,
     reading_options,
     require_distinct_paths,
     require_replaceable,
@@ -49,7 +50,16 @@ Examples:
   zcat log.gz | novikoff learn - -o log.nk
 """
 
-_MODEL_OPTIONS = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", "ngrams", "char_ngrams")
+_MODEL_OPTIONS = (
+    "rule",
+    "hypothesis",
+    "no_intercept",
+    "class_weight",
+    "no_scale",
+    "hash_bits",
+    "ngrams",
+    "char_ngrams",
+)
 
 
 @click.command(cls=RecordingCommand, epilog=_EPILOG)
@@ -81,6 +91,14 @@ _MODEL_OPTIONS = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits",
     "--hypothesis", type=click.Choice(HYPOTHESES), default="averaged", show_default=True, help="Which weights predict."
 )
 @click.option("--no-intercept", is_flag=True, help="No constant feature besides the columns.")
+@click.option(
+    "--class-weight",
+    metavar="LABEL=WEIGHT,...",
+    multiple=True,
+    callback=parse_class_weight,
+    help="How many times as far the weights move on rows with a label, such as spam=5,ham=1; labels left out have 1. "
+    "Or balanced: n / (K * rows with the label), for the n rows and K labels so far.",
+)
 @feature_options
 @click.option(
     "--passes", type=click.IntRange(1), default=1, show_default=True, help="How many times to go through the files."
@@ -263,7 +281,7 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
         return StreamModel.load(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
     features = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
-    return StreamModel(learner, Features(scale=not chosen["no_scale"], **features))
+    return StreamModel(learner, Features(scale=not chosen["no_scale"], **features), chosen["class_weight"])
 
 
 def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterrupts) -> BaseException | None:
@@ -290,6 +308,8 @@ def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
     say(f"{output}: {pluralize(len(model.labels), 'label')}, {pluralize(model.n_features, 'feature')}.")
     if len(model.labels) == 1:
         say(f"Every row has the label {model.labels[0]!r}. Is this the column of the labels? --target names another.")
+    if model.class_weights is not None and (unused := model.class_weights.unused(model.labels)):
+        say(f"--class-weight: no row had the label {unused[0]!r}.")
     if plot is not None:
         from novikoff.cli.ledger_plot import draw_ledger
 

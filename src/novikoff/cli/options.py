@@ -26,6 +26,7 @@ __all__ = [
     "feature_options",
     "files_argument",
     "notation_options",
+    "parse_class_weight",
     "reading_options",
     "rejects_option",
     "require_distinct_paths",
@@ -73,6 +74,28 @@ def _parse_types(ctx: click.Context, param: click.Parameter, values: tuple[str, 
                 "For example: --types age=number,zip=word"
             )
         found[column] = kind
+    return found or None
+
+
+def parse_class_weight(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, float] | str | None:
+    """A dict {label: weight} from spam=5,ham=1, or "balanced"; the option may be repeated."""
+    if values == ("balanced",):
+        return "balanced"
+    found = {}
+    for item in ",".join(values).split(",") if values else ():
+        label, _, text = item.rpartition("=")
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = 0.0
+        if not label or not 0.0 < weight < float("inf"):
+            raise click.BadParameter(
+                f"expected LABEL=WEIGHT with a weight above 0, found {item!r}. "
+                "For example: --class-weight spam=5,ham=1, or --class-weight balanced"
+            )
+        found[label] = weight
     return found or None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from novikoff.descent.batch import gradient_descent, newton
-from novikoff.descent.objective import Objective
+from novikoff.descent.objective import Objective, normalize_importances
 from novikoff.descent.options import DescentOptions, DescentResult, require_rate
 from novikoff.descent.stochastic import SgdState, sgd, stochastic_newton
 from novikoff.descent.trace import DescentTrace
@@ -36,9 +36,9 @@ class RegularizedLoss:
     alpha: float
     fit_intercept: bool
 
-    def for_rows(self, rows: Rows, targets: np.ndarray) -> Objective:
+    def for_rows(self, rows: Rows, targets: np.ndarray, importances: np.ndarray | None = None) -> Objective:
         """Return the objective for these rows and targets."""
-        return Objective(rows, targets, self.loss, self.alpha, self.fit_intercept)
+        return Objective(rows, targets, self.loss, self.alpha, self.fit_intercept, importances)
 
 
 class LinearModel(ExclusiveAccess):
@@ -96,15 +96,18 @@ class LinearModel(ExclusiveAccess):
         targets: np.ndarray,
         options: DescentOptions,
         *,
+        importances: np.ndarray | None = None,
         verbose: bool = False,
     ) -> LinearModel:
-        """Minimize for each row of `targets`, from zero weights."""
+        """Minimize for each row of `targets`, from zero weights; only the ratios of the importances of rows matter."""
         results, traces = [], []
+        importances = None if importances is None else normalize_importances(importances)
         runs = [SgdState.start(rows.n_features, average=options.average) for _ in targets] if solver == "sgd" else []
         with _limit_blas_threads(rows, solver):
             for k, target in enumerate(targets):
                 trace = DescentTrace(print if verbose else None)
-                results.append(_solve(loss.for_rows(rows, target), solver, options, trace, runs[k] if runs else None))
+                objective = loss.for_rows(rows, target, importances)
+                results.append(_solve(objective, solver, options, trace, runs[k] if runs else None))
                 traces.append(trace.close())
         vectors = np.array([result.point.v for result in results])
         passes, converged = max(each.passes for each in results), all(each.converged for each in results)
@@ -117,15 +120,25 @@ class LinearModel(ExclusiveAccess):
         return cls(np.zeros((n_targets, n_features + 1)), runs)
 
     @exclusive_write
-    def learn(self, loss: RegularizedLoss, rows: Rows, targets: np.ndarray, options: DescentOptions) -> None:
-        """Take one step of sgd for each row and target, in order; change nothing if it fails or is interrupted."""
+    def learn(
+        self,
+        loss: RegularizedLoss,
+        rows: Rows,
+        targets: np.ndarray,
+        options: DescentOptions,
+        importances: np.ndarray | None = None,
+    ) -> None:
+        """Take one step of sgd for each row and target, in order; change nothing if it fails or is interrupted.
+
+        The loss of a row is multiplied by its importance, if it has one.
+        """
         self._require_width(rows)
         if not self.runs:
             raise DataError("partial_fit goes on with solver='sgd'; this model was fitted by another. Fit it anew.")
         require_rate("sgd", options.learning_rate)
         runs = [run.copy() for run in self.runs]
         for run, target in zip(runs, targets, strict=True):
-            run.learn(loss.for_rows(rows, target), options)
+            run.learn(loss.for_rows(rows, target, importances), options)
         self._now = np.array([run.result() for run in runs]), runs
 
     @property

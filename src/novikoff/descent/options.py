@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -16,14 +17,18 @@ __all__ = [
     "SOLVERS",
     "DescentOptions",
     "DescentResult",
+    "LearningRate",
+    "Solver",
     "no_curvature_error",
     "require_descent",
     "require_rate",
     "suggest_remedy",
 ]
 
-SOLVERS = ("gd", "newton", "sgd", "stochastic-newton")
-LEARNING_RATES = ("auto", "constant", "invscaling", "optimal", "line-search")
+Solver: TypeAlias = Literal["gd", "newton", "sgd", "stochastic-newton"]
+LearningRate: TypeAlias = Literal["auto", "constant", "invscaling", "optimal", "line-search"]
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
+LEARNING_RATES: tuple[LearningRate, ...] = get_args(LearningRate)
 
 _RATES = {
     "gd": ("auto", "constant", "invscaling", "line-search"),
@@ -76,16 +81,19 @@ def require_descent(
 
 def suggest_remedy(loss: Loss, options: DescentOptions) -> str:
     """Return a sentence that tells how to avoid divergence, for an error message."""
+    is_auto = options.learning_rate == "auto"
     if options.eta0 is not None:
+        remedy = "leave it out" if is_auto else "leave it out with learning_rate='auto'"
         return (
-            f"eta0={options.eta0:g} is too long a step: leave it out with learning_rate='auto', which fits the "
-            "steps to the rows, or make it smaller."
+            f"eta0={options.eta0:g} is too long a step: {remedy}, which fits the steps to the rows, or make it smaller."
         )
     if isinstance(loss, Custom):
         return (
             f"Step sizes are derived from losses.Custom(steepness={loss.steepness:g}). Check that the second "
             "derivative never exceeds it and that `derivative` is the derivative of the loss function."
         )
+    if is_auto:
+        return "Scale the columns (sklearn.preprocessing.StandardScaler)."
     return (
         "Use learning_rate='auto', which fits the steps to the rows, or scale the columns "
         "(sklearn.preprocessing.StandardScaler)."

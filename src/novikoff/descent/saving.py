@@ -138,6 +138,9 @@ def _read_run(part: Section, n_features: int) -> SgdState:
     part.require(averages in (0, 1), f"{part.full_name('sums_bias')} has {averages} entries")
     lengths = {"w": n_features, "bias": 1, "sums": n_features * averages, "sums_bias": averages}
     arrays = {name: part.finite(name, dtype, (lengths[name],)) for name, dtype in _ARRAYS.items()}
-    counts, measures = part.tensor("counts", np.int64, (3,)), part.finite("measures", np.float64, (5,))
+    counts, measures = part.tensor("counts", np.int64, (3,)), part.finite("measures", np.float64, (None,))
+    part.require(len(measures) in (5, 6), f"{part.full_name('measures')} has {len(measures)} entries")
+    if len(measures) == 5:  # of a version without importances
+        measures = np.append(measures, 0.0)
     part.require((counts >= 0).all() and (measures >= 0.0).all() and measures[0] > 0.0, f"{part.path} is no run")
     return SgdState(**arrays, counts=counts, measures=measures)

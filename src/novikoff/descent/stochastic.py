@@ -1,7 +1,9 @@
 """Descent one example at a time: sgd, and stochastic Newton with the inverse Hessian.
 
-    sgd                  w <- w - eta_t (loss'(s_i) x_i + alpha w)
-    stochastic-newton    w <- w - 1/(t0 + t) H^-1 (loss'(s_i) x_i + alpha w)
+    sgd                  w <- w - eta_t (c_i loss'(s_i) x_i + alpha w)
+    stochastic-newton    w <- w - 1/(t0 + t) H^-1 (c_i loss'(s_i) x_i + alpha w)
+
+where c_i is the importance of a row, 1 unless rows have weights.
 
 SGD takes its step from a schedule, and returns the average of its weights, in which later weights count more.
 Stochastic Newton needs no schedule: H^-1 replaces the factor 1/alpha of the SGD step, which is only an upper bound on
@@ -45,7 +47,7 @@ class SgdState:
     sums: np.ndarray
     sums_bias: np.ndarray
     counts: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
-    measures: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0, 0.0]))
+    measures: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
 
     @classmethod
     def start(cls, n_features: int, *, average: bool) -> SgdState:
@@ -69,7 +71,9 @@ class SgdState:
         )
         weights = descent.AveragedWeights(self.w, self.bias, self.sums, self.sums_bias)
         arrays = RowArrays.of(rows)
-        n = loops.run_sgd_pass(arrays, objective.targets, order, settings, weights, self.counts, self.measures)
+        n = loops.run_sgd_pass(
+            arrays, objective.targets, order, settings, weights, self.counts, self.measures, objective.importances
+        )
         if not is_sum_of_examples(objective.loss, objective.alpha):
             self.measures[descent.STEP_SUM] = UNKNOWN_STEP_SUM
         if n < len(rows) and rows.squared_norms[(at := n if order is None else order[n])] < 0.0:
@@ -135,6 +139,7 @@ def stochastic_newton(objective: Objective, options: DescentOptions, trace: Desc
             _newton_t0(objective, inverse),
             v,
             counts,
+            objective.importances,
         )
         return v
 
@@ -147,13 +152,16 @@ def _inverse(hessian: np.ndarray) -> np.ndarray:
 
 
 def _newton_t0(objective: Objective, inverse: np.ndarray) -> float:
-    """Return t0 such that steps are at most 1 / (steepness max x^T H^-1 x): the rule of sgd, in the metric of H."""
+    """Return t0 such that steps are at most 1 / (steepness max c x^T H^-1 x): the rule of sgd, in the metric of H."""
     rows, longest = objective.rows, 0.0
     for start in range(0, len(rows), 1 << 12):
         part: Any = rows.take(np.arange(start, min(start + (1 << 12), len(rows))))
         dense = np.asarray(part.toarray() if rows.is_sparse else part, np.float64)
         x = np.column_stack([dense, np.full(len(dense), objective.constant)])
-        longest = max(longest, float(np.einsum("ij,ij->i", x @ inverse, x).max()))
+        lengths = np.einsum("ij,ij->i", x @ inverse, x)
+        if objective.importances is not None:
+            lengths *= objective.importances[start : start + len(lengths)]
+        longest = max(longest, float(lengths.max()))
     return objective.loss.steepness * longest
 
 

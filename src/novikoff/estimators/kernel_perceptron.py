@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -18,16 +17,18 @@ from novikoff import kernel_methods
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
 from novikoff.estimators.callbacks import FitCallbacks
+from novikoff.estimators.convergence_warnings import warn_of_kernel_perceptron
 from novikoff.estimators.inputs import is_dicts
 from novikoff.estimators.kernel_inputs import KernelInputMixin, TrainingPoints, accepts_new_rows
 from novikoff.estimators.online_classifier import OnlineClassifierMixin, make_generator
 from novikoff.inputs.labels import Labels
 from novikoff.kernel_methods.budget import BudgetLearner, require_last
 from novikoff.kernel_methods.caching import precomputed_kernel
-from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS
-from novikoff.kernel_methods.model import KernelCycleResult, cycle
-from novikoff.perceptron.learner import TIES
-from novikoff.perceptron.orders import ORDERS
+from novikoff.kernel_methods.dual import HYPOTHESES, MULTI_CLASS, DualHypothesis, MultiClass
+from novikoff.kernel_methods.kernels import KernelName
+from novikoff.kernel_methods.model import cycle
+from novikoff.perceptron.learner import TIES, Ties
+from novikoff.perceptron.orders import ORDERS, Order
 
 __all__ = ["KernelPerceptron"]
 
@@ -162,16 +163,16 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: KernelName | Callable[[Any, Any], float] = "rbf",
         *,
         degree: float = 3,
         gamma: float | None = None,
         coef0: float = 1.0,
-        hypothesis: str = "voted",
-        multi_class: str = "ovr",
+        hypothesis: DualHypothesis = "voted",
+        multi_class: MultiClass = "ovr",
         fit_intercept: bool = False,
-        ties: str = "mistake",
-        order: str = "given",
+        ties: Ties = "mistake",
+        order: Order = "given",
         max_iter: float = 10,
         budget: int | None = None,
         cache_size: float = 200,
@@ -233,7 +234,7 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
         fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
         callbacks.end(fitted)
         if not run.converged and run.passes == math.ceil(self.max_iter) and self.max_iter >= 1:
-            _warn(run, len(points))
+            warn_of_kernel_perceptron(run, len(points), self.hypothesis, self.kernel)
         self._fitted = fitted
         return self
 
@@ -395,13 +396,3 @@ class KernelPerceptron(OnlineClassifierMixin, KernelInputMixin, ClassifierMixin,
             return kernel_methods.DualLearner(kernel, self.multi_class, self.ties)
         require_last(self.hypothesis, self.budget)
         return BudgetLearner(kernel, self.multi_class, self.ties, budget=int(self.budget))
-
-
-def _warn(run: KernelCycleResult, n_rows: int) -> None:
-    warnings.warn(
-        f"The kernel perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made "
-        f"{run.mistakes_left} mistakes on {n_rows} rows. With hypothesis='voted' or 'averaged' that need not matter; "
-        "otherwise increase max_iter, or choose a kernel that separates the classes (a larger gamma or degree).",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, _fit_context
@@ -21,6 +21,7 @@ from novikoff.estimators.kernel_perceptron import KernelPerceptron
 from novikoff.estimators.online_classifier import make_generator
 from novikoff.inputs.sparse import dense_example
 from novikoff.kernel_methods.caching import precomputed_kernel
+from novikoff.kernel_methods.kernels import KernelName
 from novikoff.kernel_methods.regression import LossLedger, ResidualLearner, regress
 
 __all__ = ["KernelRegressor"]
@@ -121,15 +122,15 @@ class KernelRegressor(KernelInputMixin, RegressorMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: KernelName | Callable[[Any, Any], float] = "rbf",
         *,
         degree: float = 3,
         gamma: float | None = None,
         coef0: float = 1.0,
         step: float = 0.5,
-        hypothesis: str = "last",
+        hypothesis: Literal["last", "averaged"] = "last",
         fit_intercept: bool = False,
-        order: str = "given",
+        order: Literal["given", "shuffled", "random"] = "given",
         max_iter: float = 10,
         tol: float = 1e-6,
         cache_size: float = 200,

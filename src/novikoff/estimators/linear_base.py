@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from novikoff import losses
 from novikoff.descent.model import LinearModel, RegularizedLoss
-from novikoff.descent.options import LEARNING_RATES, SOLVERS, DescentOptions
+from novikoff.descent.options import LEARNING_RATES, SOLVERS, DescentOptions, LearningRate, Solver
 from novikoff.descent.saving import SavedLinear, save
 from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import AtomicFitMixin, Fitted
+from novikoff.estimators.convergence_warnings import warn_of_descent
 from novikoff.estimators.inputs import validate_rows
 from novikoff.estimators.online_classifier import make_generator
 from novikoff.inputs.rows import Rows
@@ -40,11 +39,11 @@ def supports_partial_fit(estimator: LinearEstimator) -> bool:
 class LinearEstimator(AtomicFitMixin, BaseEstimator):
     """Base class of estimators whose weights minimize a regularized loss."""
 
-    loss: Any
-    solver: str
+    loss: losses.LossName | losses.Loss
+    solver: Solver
     alpha: float
     fit_intercept: bool
-    learning_rate: str
+    learning_rate: LearningRate
     eta0: float | None
     average: bool
     shuffle: bool
@@ -72,26 +71,40 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
 
     # -- learning
 
-    def _fit_targets(self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any]) -> None:
+    def _fit_targets(
+        self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any], importances: np.ndarray | None
+    ) -> None:
         """Minimize the loss for each row of `targets`, and publish the result with its attributes."""
         model = LinearModel.fit(
-            self._regularized_loss(), self.solver, rows, targets, self._options(), verbose=bool(self.verbose)
+            self._regularized_loss(),
+            self.solver,
+            rows,
+            targets,
+            self._options(),
+            importances=importances,
+            verbose=bool(self.verbose),
         )
         if not model.converged:
-            _warn(model, self)
+            assert self.tol is not None
+            warn_of_descent(model.passes, self.tol, self.solver, losses.resolve(self.loss), rows)
         self._fitted = Fitted(model, attributes, self._fixed_parameters())
 
-    def _learn_first(self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any]) -> Fitted:
+    def _learn_first(
+        self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any], importances: np.ndarray | None
+    ) -> Fitted:
         """Return what a first block teaches."""
+        if not len(rows):
+            raise DataError("All rows of the first block have a weight of zero; begin with one that has others.")
         model = LinearModel.start(len(targets), rows.n_features, average=self.average)
-        model.learn(self._regularized_loss(), rows, targets, self._options())
+        model.learn(self._regularized_loss(), rows, targets, self._options(), importances)
         return Fitted(model, attributes, self._fixed_parameters())
 
-    def _learn_next(self, rows: Rows, targets: np.ndarray) -> None:
-        """Learn from a block after the first, in place: whole or not at all."""
+    def _learn_next(self, rows: Rows, targets: np.ndarray, importances: np.ndarray | None) -> None:
+        """Learn from a block after the first, in place: whole or not at all. All its rows may have been left out."""
         if self._fitted.fixed_parameters not in (None, self._fixed_parameters()):
             raise DataError("fit_intercept and average cannot change once learning has begun; fit starts anew.")
-        self._model.learn(self._regularized_loss(), rows, targets, self._options())
+        if len(rows):
+            self._model.learn(self._regularized_loss(), rows, targets, self._options(), importances)
 
     def _fixed_parameters(self) -> tuple[Any, ...]:
         return self.fit_intercept, self.average
@@ -157,17 +170,3 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _warn(model: LinearModel, estimator: Any) -> None:
-    advice = (
-        "sgd comes near quickly and closer slowly; 'newton' is exact where the loss is smooth"
-        if estimator.solver == "sgd"
-        else "newton takes fewer steps where the loss is smooth"
-    )
-    warnings.warn(
-        f"The descent did not converge: after {model.passes} passes, all that max_iter allows, tol={estimator.tol:g} "
-        f"is not reached. Increase max_iter or tol, or scale the columns; {advice}.",
-        ConvergenceWarning,
-        stacklevel=5,
-    )

@@ -12,13 +12,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length
 
 from novikoff import losses, rules
-from novikoff._compiled.loops.descent import EXAMPLES, MISTAKES, SQUARED_RADIUS, STEP_SUM, UPDATES
+from novikoff._compiled.loops.descent import (
+    EXAMPLES,
+    MISTAKES,
+    SQUARED_RADIUS,
+    STEP_SUM,
+    UPDATES,
+    WEIGHTED_RADIUS,
+)
 from novikoff.descent.objective import is_sum_of_examples
+from novikoff.descent.options import LearningRate, Solver
 from novikoff.descent.saving import KINDS
 from novikoff.descent.stochastic import UNKNOWN_STEP_SUM, SgdState
 from novikoff.errors import DataError
+from novikoff.estimators.foreign_parameters import OF_LINEAR, explain_foreign
 from novikoff.estimators.inputs import validate_first_rows, validate_labels, validate_rows
 from novikoff.estimators.linear_base import LinearEstimator, supports_partial_fit
+from novikoff.estimators.weighting import CONSTRAINTS, ClassWeight, weigh_all, weigh_block
 from novikoff.inputs.labels import encode_labels, protect_null_bytes
 from novikoff.perceptron.ledger import Ledger, LedgerTrace
 
@@ -36,7 +46,8 @@ class LinearClassifier(ClassifierMixin, LinearEstimator):
     """A linear classifier that minimizes a mean loss with a penalty on the norm of the weights.
 
     F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2 with y = -1 or +1; the intercept b has no penalty. With
-    three classes or more, one such function for each class against the rest is minimized.
+    three classes or more, one such function for each class against the rest is minimized. If rows have weights c_i, the
+    mean loss is sum_i c_i loss_i / sum_i c_i: a weight of 2 is the same as two copies of a row.
 
     Parameters
     ----------
@@ -75,6 +86,10 @@ default="hinge"
         Seed for shuffling.
     verbose : int, default=0
         Print a line for each report.
+    class_weight : dict {label: weight} or "balanced", default=None
+        The weight of a row is sample_weight * class_weight[label], where a label that is not in the dict has 1;
+        "balanced" is n_samples / (n_classes * count of the label), only for `fit`. With three classes or more a row has
+        the weight of its own label for every class against the rest.
 
     Attributes
     ----------
@@ -92,6 +107,13 @@ default="hinge"
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the rows came with names.
+
+    Notes
+    -----
+    A row of weight 0 is left out: neither counted nor learned. `fit` divides weights by their mean, so that all solvers
+    minimize the same function and only the ratios of weights matter. `partial_fit` cannot know the mean, and multiplies
+    losses by the weights as they are, as SGDClassifier does. The default steps of sgd cannot overshoot for any weights:
+    they fall with the largest c |x|^2.
 
     References
     ----------
@@ -112,15 +134,20 @@ default="hinge"
     """
 
     _kind = KINDS[0]
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
+        **LinearEstimator._parameter_constraints,
+        "class_weight": CONSTRAINTS,
+    }
 
+    @explain_foreign(OF_LINEAR)
     def __init__(
         self,
-        loss: Any = "hinge",
-        solver: str = "sgd",
+        loss: losses.LossName | losses.Loss = "hinge",
+        solver: Solver = "sgd",
         *,
         alpha: float = 1e-4,
         fit_intercept: bool = True,
-        learning_rate: str = "auto",
+        learning_rate: LearningRate = "auto",
         eta0: float | None = None,
         average: bool = True,
         shuffle: bool = True,
@@ -128,6 +155,7 @@ default="hinge"
         tol: float | None = 1e-3,
         random_state: Any = None,
         verbose: int = 0,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.loss = loss
         self.solver = solver
@@ -141,9 +169,10 @@ default="hinge"
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.class_weight = class_weight
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> LinearClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearClassifier:
         """Minimize the loss, from zero weights.
 
         Parameters
@@ -152,6 +181,8 @@ default="hinge"
             float32 and float64 arrays in C order and CSR matrices are not copied.
         y : array-like of shape (n_samples,)
             Labels of any sortable type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight >= 0 of each row. A row of weight 0 is left out; its label is still one of `classes_`.
 
         Returns
         -------
@@ -166,12 +197,13 @@ default="hinge"
                 "The number of classes has to be greater than one; the data contains only one class: "
                 f"{classes.tolist()[0]!r}."
             )
-        self._fit_targets(rows, _signs(codes, len(classes)), {**attributes, "classes_": classes})
+        rows, codes, importances = weigh_all(rows, classes, codes, self.class_weight, sample_weight)
+        self._fit_targets(rows, _signs(codes, len(classes)), {**attributes, "classes_": classes}, importances)
         return self
 
     @available_if(supports_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LinearClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> LinearClassifier:
         """Take one step of sgd for each row of a block, in the order given. Blocks of any size have the same result.
 
         A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
@@ -183,6 +215,8 @@ default="hinge"
         y : array-like of shape (n_samples,)
         classes : array-like, default=None
             All labels there will be. Needed at the first call, unless its block has them all.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The factor >= 0 of the loss of each row. A row of weight 0 is left out.
 
         Returns
         -------
@@ -192,17 +226,20 @@ default="hinge"
         if now.__sklearn_is_fitted__():
             rows = validate_rows(now, X)
             check_consistent_length(rows, labels)
-            now._learn_next(rows, _signs(encode_labels(labels, now.classes_)[1], len(now.classes_)))
+            rows, labels, importances = weigh_block(rows, labels, now.class_weight, sample_weight)
+            now._learn_next(rows, _signs(encode_labels(labels, now.classes_)[1], len(now.classes_)), importances)
             return self
         rows, attributes = validate_first_rows(now, X)
         check_consistent_length(rows, labels)
         known = np.unique(np.asarray(protect_null_bytes(labels if classes is None else classes)))
         if len(known) < 2:
             raise DataError("The first block has only one class: pass classes=, all the labels there will be.")
+        rows, labels, importances = weigh_block(rows, labels, now.class_weight, sample_weight)
         signs = _signs(encode_labels(labels, known)[1], len(known))
-        if self._publish_first(now._learn_first(rows, signs, {**attributes, "classes_": known})):
+        if self._publish_first(now._learn_first(rows, signs, {**attributes, "classes_": known}, importances)):
             return self
-        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
+        # The block belongs into the model of another thread, which was the first.
+        return self.partial_fit(X, y, sample_weight=sample_weight)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row, <w, x> + b.
@@ -277,16 +314,18 @@ default="hinge"
             rule=rule or rules.Perceptron(),
             n_weights=model.n_features + 1,
             is_bounded=rule is not None,
+            importance_range=(0.0, math.inf) if run.measures[WEIGHTED_RADIUS] else (1.0, 1.0),
         )
 
     def _rule_of(self, run: SgdState) -> rules.Perceptron | None:
         """Return the perceptron's rule if the run has followed it, else None.
 
         The parameters may have changed along the way; the run has followed the rule if it made one step for each
-        mistake, and all of them had the length that steps have now.
+        mistake, and all of them had the length that steps have now. A run with weights has other steps.
         """
         if (
-            not isinstance(losses.resolve(self.loss), losses.HingeAtZero)
+            run.measures[WEIGHTED_RADIUS]
+            or not isinstance(losses.resolve(self.loss), losses.HingeAtZero)
             or self.alpha
             or self.learning_rate != "constant"
         ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin, _fit_context
@@ -11,10 +11,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_y, check_consistent_length
 
 from novikoff import losses
+from novikoff.descent.options import LearningRate, Solver
 from novikoff.descent.saving import KINDS
 from novikoff.errors import DataError
+from novikoff.estimators.foreign_parameters import OF_LINEAR, explain_foreign
 from novikoff.estimators.inputs import validate_first_rows, validate_rows
 from novikoff.estimators.linear_base import LinearEstimator, supports_partial_fit
+from novikoff.estimators.weighting import weigh_block, weigh_targets
 
 __all__ = ["LinearRegressor"]
 
@@ -23,7 +26,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     """Linear regression: minimizes a mean loss with a penalty on the norm of the weights.
 
     F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2. The default is least squares by Newton's method, which
-    takes one step.
+    takes one step. If rows have weights c_i, the mean loss is sum_i c_i loss_i / sum_i c_i.
 
     Parameters
     ----------
@@ -84,14 +87,15 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         "loss": [StrOptions({"squared"}), losses.Squared, losses.Custom],
     }
 
+    @explain_foreign(OF_LINEAR)
     def __init__(
         self,
-        loss: Any = "squared",
-        solver: str = "newton",
+        loss: Literal["squared"] | losses.Squared | losses.Custom = "squared",
+        solver: Solver = "newton",
         *,
         alpha: float = 0.0,
         fit_intercept: bool = True,
-        learning_rate: str = "auto",
+        learning_rate: LearningRate = "auto",
         eta0: float | None = None,
         average: bool = True,
         shuffle: bool = True,
@@ -114,13 +118,15 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> LinearRegressor:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegressor:
         """Minimize the loss, from zero weights.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight >= 0 of each row; a row of weight 0 is left out. Only their ratios matter.
 
         Returns
         -------
@@ -129,12 +135,13 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         y = _validate_numbers(y)
         rows, attributes = validate_first_rows(self, X)
         check_consistent_length(rows, y)
-        self._fit_targets(rows, y[None], attributes)
+        rows, y, importances = weigh_targets(rows, y, sample_weight)
+        self._fit_targets(rows, y[None], attributes, importances)
         return self
 
     @available_if(supports_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any) -> LinearRegressor:
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearRegressor:
         """Take one step of sgd for each row of a block, in the order given.
 
         A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
@@ -144,6 +151,8 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            The factor >= 0 of the loss of each row. A row of weight 0 is left out.
 
         Returns
         -------
@@ -153,13 +162,16 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
         if now.__sklearn_is_fitted__():
             rows = validate_rows(now, X)
             check_consistent_length(rows, numbers)
-            now._learn_next(rows, numbers[None])
+            rows, numbers, importances = weigh_block(rows, numbers, None, sample_weight)
+            now._learn_next(rows, numbers[None], importances)
             return self
         rows, attributes = validate_first_rows(now, X)
         check_consistent_length(rows, numbers)
-        if self._publish_first(now._learn_first(rows, numbers[None], attributes)):
+        rows, numbers, importances = weigh_block(rows, numbers, None, sample_weight)
+        if self._publish_first(now._learn_first(rows, numbers[None], attributes, importances)):
             return self
-        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
+        # The block belongs into the model of another thread, which was the first.
+        return self.partial_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict a number for each row.

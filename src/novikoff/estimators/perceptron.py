@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,13 +17,16 @@ from novikoff import hypotheses, model_files, rules
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import Fitted
 from novikoff.estimators.callbacks import FitCallbacks
+from novikoff.estimators.convergence_warnings import warn_of_perceptron
+from novikoff.estimators.foreign_parameters import OF_PERCEPTRON, explain_foreign
 from novikoff.estimators.online_classifier import OnlineClassifierMixin, make_generator
+from novikoff.estimators.weighting import CONSTRAINTS, ClassWeight, weigh_all, weigh_block, weigh_example
 from novikoff.inputs.labels import Labels
 from novikoff.inputs.sparse import dense_example
-from novikoff.perceptron.learner import TIES, Learner
+from novikoff.perceptron.learner import TIES, Learner, Ties
 from novikoff.perceptron.model import Model
-from novikoff.perceptron.orders import ORDERS
-from novikoff.perceptron.passes import CycleResult, cycle
+from novikoff.perceptron.orders import ORDERS, Order
+from novikoff.perceptron.passes import cycle
 from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
 
@@ -36,8 +37,9 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     """Perceptron: online or batch, two classes or many, with a ledger of its mistakes.
 
     On a mistake w <- w + y*x, otherwise nothing; with many classes x is added to the weights of the true class and
-    subtracted from those of the predicted one. On data that some half-space separates with margin gamma inside radius
-    R, it makes at most (R/gamma)^2 mistakes, in any order and however long it runs [1]_; `fit` therefore terminates.
+    subtracted from those of the predicted one. An example of weight c moves them by c times as much. On data that some
+    half-space separates with margin gamma inside radius R, it makes at most (R/gamma)^2 mistakes, in any order and
+    however long it runs [1]_; `fit` therefore terminates.
 
     Parameters
     ----------
@@ -67,6 +69,10 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     separator : array-like of shape (n_features,) or (n_features + 1,), default=None
         A known separator u, with its intercept first if there is one; for K classes one row for each. Learning
         does not use it: the ledger records <w, u> and the margin of u, for plots of the proof.
+    class_weight : dict {label: weight} or "balanced", default=None
+        The weight of an example is sample_weight * class_weight[label], where a label that is not in the dict has 1.
+        "balanced" is n_samples / (n_classes * count of the label); only for `fit`, since a stream does not tell how
+        many are to come.
 
     Attributes
     ----------
@@ -85,6 +91,15 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if the rows came with names.
+
+    Notes
+    -----
+    An example of weight c > 0 is predicted as any other, and learned with the step c * tau instead of tau:
+    w <- w + c * tau * y * x. Everything else counts it once: mistakes, averages, votes, and runs of correct answers.
+    Only the pocket of `fit` compares the sum of the weights of errors. An example of weight 0 is left out: neither
+    counted nor learned. A weight of 2 is therefore not the same as two copies of a row, the second of which may be no
+    mistake any more. The certified margin |w| / sum of c * tau holds for all weights. If they are from c_min to c_max,
+    the perceptron makes at most (c_max / c_min) (R/gamma)^2 mistakes on separable data, and `fit` terminates.
 
     References
     ----------
@@ -123,20 +138,23 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         "random_state": ["random_state"],
         "classes": ["array-like", None],
         "separator": ["array-like", None],
+        "class_weight": CONSTRAINTS,
     }
 
+    @explain_foreign(OF_PERCEPTRON)
     def __init__(
         self,
-        rule: Any = "perceptron",
-        hypothesis: str = "last",
+        rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
+        hypothesis: hypotheses.HypothesisName = "last",
         *,
         fit_intercept: bool = True,
-        ties: str = "mistake",
-        order: str = "given",
+        ties: Ties = "mistake",
+        order: Order = "given",
         max_iter: int = 1000,
         random_state: Any = None,
         classes: Any = None,
         separator: Any = None,
+        class_weight: ClassWeight = None,
     ) -> None:
         self.rule = rule
         self.hypothesis = hypothesis
@@ -147,11 +165,12 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.classes = classes
         self.separator = separator
+        self.class_weight = class_weight
 
     # -- batch
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Perceptron:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
         """Cycle through the rows until a pass makes no mistake.
 
         It also ends after `max_iter` passes, or when no update changes the weights any more: a row may be so small
@@ -163,6 +182,9 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
             float32 and float64 arrays in C order and CSR matrices are not copied.
         y : array-like of shape (n_samples,)
             Labels of any sortable type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight c >= 0 of each row, by which its step is multiplied. A row of weight 0 is left out; its label is
+            still one of `classes_`.
 
         Returns
         -------
@@ -170,6 +192,7 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         """
         rows, y, names, attributes = self._training_rows(X, y, first=True)
         classes, codes = self._encode_all(y)
+        rows, codes, importances = weigh_all(rows, classes, codes, self.class_weight, sample_weight)
         learner = self._make_learner(rows.n_features)
         model = Model(learner, Labels(classes.tolist(), classes), learner.init(rows.n_features, len(classes)), names)
         callbacks = FitCallbacks(self, X, y, self.max_iter)
@@ -182,19 +205,20 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
             order=self.order,
             max_iter=self.max_iter,
             rng=make_generator(self.random_state),
+            importances=importances,
             after_pass=callbacks.after_pass(lambda state: replace(fitted, model=_with_state(model, state))),
         )
         fitted = replace(fitted, attributes={**attributes, "n_iter_": run.passes, "converged_": run.converged})
         callbacks.end(fitted)
         if run.stalled or (not run.converged and run.passes == self.max_iter):
-            _warn(run, len(rows))
+            warn_of_perceptron(run, rows, learner)
         self._fitted = fitted
         return self
 
     # -- online
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Perceptron:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
         """Learn from a block of a stream, once, in the order given.
 
         A block is learned whole or not at all, if it is rejected or interrupted as well as if several threads share the
@@ -208,6 +232,9 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
             May bring labels never seen before.
         classes : array-like, default=None
             Labels known before the first example. Only read at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weight c >= 0 of each row, by which its step is multiplied. A row of weight 0 is left out, with its
+            label; if all are, nothing changes.
 
         Returns
         -------
@@ -217,14 +244,20 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         if now.__sklearn_is_fitted__():
             learner = now._learner_to_follow()
             rows, y, names, _ = now._training_rows(X, y, first=False)
-            now._model.learn_rows(rows, y, names, learner)
+            rows, y, importances = weigh_block(rows, y, now.class_weight, sample_weight)
+            if len(rows):
+                now._model.learn_rows(rows, y, names, learner, importances)
             return self
         rows, labels, names, attributes = now._training_rows(X, y, first=True)
+        rows, labels, importances = weigh_block(rows, labels, now.class_weight, sample_weight)
+        if not len(rows):
+            raise DataError("All rows of the first block have a weight of zero; begin with one that has others.")
         model = now._new_model(rows.n_features, classes)
-        model.learn_rows(rows, labels, names)
+        model.learn_rows(rows, labels, names, None, importances)
         if self._publish_first(Fitted(model, attributes)):
             return self
-        return self.partial_fit(X, y)  # the block belongs into the model of another thread, which was the first
+        # The block belongs into the model of another thread, which was the first.
+        return self.partial_fit(X, y, sample_weight=sample_weight)
 
     def _learner_to_follow(self) -> Learner | None:
         """Return the learner that the parameters now describe; None if it is the one that the model has.
@@ -236,7 +269,7 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
             raise DataError("hypothesis and fit_intercept cannot change once learning has begun; fit starts anew.")
         return wanted if (now.rule, now.ties) != (wanted.rule, wanted.ties) else None
 
-    def learn_one(self, x: Any, y: Any) -> Perceptron:
+    def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Perceptron:
         """Learn from one example, by the parameters that learning began with.
 
         An example is learned whole or not at all: if it is rejected nothing has changed, and if a KeyboardInterrupt
@@ -250,11 +283,16 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         x : dict of named features, or 1-D array-like
         y : label
             Any value that sorts with the other labels; it may be new.
+        sample_weight : float, default=None
+            The weight c >= 0 of the example, by which its step is multiplied. One of weight 0 is not learned.
 
         Returns
         -------
         self
         """
+        if sample_weight is not None or self.class_weight is not None:
+            self._learn_weighted(x, y, sample_weight)
+            return self
         try:
             model = self._fitted.model
         except AttributeError:
@@ -265,13 +303,23 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
                 model.learn_one(x, y)
         return self
 
-    def _learn_first(self, x: Any, y: Any) -> None:
+    def _learn_weighted(self, x: Any, y: Any, sample_weight: float | None) -> None:
+        importance = weigh_example(y, self.class_weight, sample_weight)
+        if not importance:
+            return
+        fitted = self.__dict__.get("_fitted")
+        if fitted is None:
+            self._learn_first(x, y, importance)
+        else:
+            fitted.model.learn_one(x, y, importance)
+
+    def _learn_first(self, x: Any, y: Any, importance: float | None = None) -> None:
         x = dense_example(x)
         model = self._new_model(None if isinstance(x, Mapping) else np.size(x))
-        model.learn_one(x, y)
+        model.learn_one(x, y, importance)
         attributes = {"n_features_in_": model.n_features} if model.vocabulary is None else {}
         if not self._publish_first(Fitted(model, attributes)):
-            self.learn_one(x, y)  # the example belongs into the model of another thread, which was the first
+            self._model.learn_one(x, y, importance)  # of another thread, which was the first
 
     def predict_one(self, x: Any) -> Any:
         """Predict the label of one example; None as long as the answer would be a label not met yet.
@@ -425,25 +473,3 @@ def _unit_separator(separator: Any, n_features: int | None, fit_intercept: bool)
     u = u / length
     bias = u[:, 0] if fit_intercept else np.zeros(len(u))
     return Weights(np.ascontiguousarray(u[:, int(fit_intercept) :]), bias.copy())
-
-
-def _warn(run: CycleResult, n_rows: int) -> None:
-    found = f"{run.last_pass_mistakes} mistakes" if run.last_pass_mistakes else f"{run.last_pass_updates} updates"
-    if run.stalled:
-        warnings.warn(
-            "The perceptron did not converge, and no further pass would change the weights that learning goes on from: "
-            f"pass {run.passes} still made {found} on {n_rows} rows, but no update changes them any more. "
-            "Rows that it errs on are 0, or so small beside the weights that w + x is rounded to w in double "
-            "precision. Leave out rows of zeros, and scale the others "
-            "(sklearn.preprocessing.StandardScaler, or Normalizer).",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-        return
-    warnings.warn(
-        f"The perceptron did not converge: pass {run.passes}, the last that max_iter allows, still made {found} on "
-        f"{n_rows} rows. If no half-space separates the classes no number of passes will do: use "
-        "hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )

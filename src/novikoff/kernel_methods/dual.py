@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -30,10 +30,12 @@ from novikoff.perceptron.learner import TIES
 from novikoff.perceptron.ledger import Ledger
 from novikoff.system.threads import run_in_threads
 
-__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualLearner"]
+__all__ = ["HYPOTHESES", "MULTI_CLASS", "DualHypothesis", "DualLearner", "MultiClass"]
 
-HYPOTHESES = ("last", "averaged", "voted")
-MULTI_CLASS = ("ovr", "direct")
+DualHypothesis: TypeAlias = Literal["last", "averaged", "voted"]
+MultiClass: TypeAlias = Literal["ovr", "direct"]
+HYPOTHESES: tuple[DualHypothesis, ...] = get_args(DualHypothesis)
+MULTI_CLASS: tuple[MultiClass, ...] = get_args(MultiClass)
 
 _AHEAD = 2048  # rows whose scores are updated at a time: enough for matrix products to run at full speed
 _BLOCK = 256  # rows that are learned at a time: their own kernel matrix is small beside those products

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,9 +27,10 @@ from novikoff.errors import DataError, RuleError
 from novikoff.kernel_methods.points import Points
 from novikoff.kernel_methods.products import powers_of_dots
 
-__all__ = ["NAMES", "CustomKernel", "Kernel", "resolve"]
+__all__ = ["NAMES", "CustomKernel", "Kernel", "KernelName", "resolve"]
 
-NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "hamming", "precomputed")
+KernelName: TypeAlias = Literal["linear", "poly", "rbf", "laplacian", "sigmoid", "hamming", "precomputed"]
+NAMES: tuple[KernelName, ...] = get_args(KernelName)
 
 _NO_GAMMA = ("linear", "precomputed")
 

@@ -13,7 +13,8 @@ The name of a tensor begins with the path of its section:
     learner     rule, hypothesis, ties, intercept; learner.separator.coef, .bias if there is one
     labels      the labels learned so far, sorted, with their types, and the dtype of `classes_`
     names       the vocabulary, if features have names, by index
-    state       .raw, .sums, .pocket (each .coef, .bias), .counts, .measures, .trace.counts, .trace.sizes; passes
+    state       .raw, .sums, .pocket (each .coef, .bias), .counts, .measures, .trace.counts, .trace.sizes; passes;
+                .importance_range if examples had weights
     state.history.K    update sequence K of a voted learner: .slots (row indices), .steps, .classes, .examples, .base,
                 and the stored rows, dense (.rows) or as CSR (.rows.data, .rows.indices, .rows.indptr)
     parameters  the arguments of the constructor, with the state of a RandomState

@@ -1,7 +1,8 @@
 """Named values in model files: arguments of constructors, and attributes that `fit` sets.
 
-A value is None, a bool, a number, a string, a list or tuple of those, an array, a rule or a RandomState. NumPy scalars
-are read back as Python numbers, other containers of labels (a pandas Series) as arrays: equal, and used alike.
+A value is None, a bool, a number, a string, a list or tuple of those, an array, a rule, a RandomState, or a dict from
+labels to numbers. NumPy scalars are read back as Python numbers, other containers of labels (a pandas Series) as
+arrays: equal, and used alike.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ def _write_value(section: Section, value: Any) -> None:
         section.facts |= {"is": "plain", "value": _to_plain(value)}
     elif isinstance(value, (list, tuple)) and all(map(_is_nested, value)):
         section.facts |= {"is": type(value).__name__, "value": _to_plain(value)}
+    elif isinstance(value, dict) and all(map(_is_number, value.values())):
+        section.facts["is"] = "dict"
+        write_values(section.add_part("keys"), list(value))
+        section.add_tensor("numbers", np.array(list(value.values()), np.float64))
     elif callable(value):
         section.facts["is"] = "function"
     elif hasattr(value, "__array__") or isinstance(value, (list, tuple, range)):
@@ -70,6 +75,8 @@ def _read_value(section: Section, function: rules.Custom | None) -> Any:
         return values if kind == "list" else tuple(values)
     if kind == "array":
         return _read_array(section)
+    if kind == "dict":
+        return _read_dict(section)
     if kind == "random_state":
         return _read_random_state(section)
     section.require(kind in ("rule", "function"), f"{section.path} is {kind!r}")
@@ -88,6 +95,17 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, (float, np.floating)):
         return math.isfinite(value)
     return value is None or isinstance(value, (bool, int, str, np.bool_, np.integer))
+
+
+def _is_number(value: Any) -> bool:
+    return _is_plain(value) and value is not None and not isinstance(value, str)
+
+
+def _read_dict(section: Section) -> dict[Any, float]:
+    keys = read_values(section.part("keys"))
+    numbers = section.finite("numbers", np.float64, (len(keys),)).tolist()
+    section.require(len(set(keys)) == len(keys), f"{section.path} has a key twice")
+    return dict(zip(keys, numbers, strict=True))
 
 
 def _is_nested(value: Any) -> bool:

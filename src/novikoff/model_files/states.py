@@ -24,6 +24,8 @@ def write_state(section: Section, state: State) -> None:
     section.add_tensor("counts", state.counts)
     section.add_tensor("measures", state.measures)
     section.facts |= {"passes": int(state.passes), "is_bounded": bool(state.is_bounded)}
+    if state.importance_range is not None:
+        section.add_tensor("importance_range", np.array(state.importance_range))
     write_trace(section.add_part("trace"), state.trace)
     if state.history is not None:
         write_history(section.add_part("history"), state.history)
@@ -57,7 +59,17 @@ def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int) -> Stat
         trace=read_trace(section.part("trace")),
         passes=section.fact("passes", int),
         is_bounded=section.fact("is_bounded", bool),
+        importance_range=_read_importance_range(section),
     )
+
+
+def _read_importance_range(section: Section) -> tuple[float, float] | None:
+    """Read the range of importances; None if there were none, as in files of earlier versions."""
+    if section.full_name("importance_range") not in section.tensors:
+        return None
+    smallest, largest = section.finite("importance_range", np.float64, (2,)).tolist()
+    section.require(0.0 < smallest <= largest, f"its importances are from {smallest} to {largest}")
+    return smallest, largest
 
 
 def _read_measures(section: Section) -> np.ndarray:

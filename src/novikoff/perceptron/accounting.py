@@ -22,6 +22,7 @@ from novikoff._compiled.loops.additive import (
 )
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
+from novikoff.perceptron.importances import join_ranges, weigh_step
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights, margins
@@ -38,12 +39,20 @@ def record_pass(
     state: State, visits: Visits, examples_before: int, log: UpdateLog, separator: Weights | None, constant: float
 ) -> None:
     """Record visits after they have been learned from, given the number of examples before them."""
+    _record_importances(state, visits, examples_before)
     if len(log.integers):
         _record_updates(state, visits, examples_before, log, separator, constant)
     if separator is not None and visits.stop > visits.start:
         seen = visits.all_row_indices
         seen_margins = margins(separator, Rows.of(visits.rows.take(seen)), visits.codes[seen], constant)
         state.measures[SEEN_MARGIN] = min(state.measures[SEEN_MARGIN], seen_margins.min())
+
+
+def _record_importances(state: State, visits: Visits, examples_before: int) -> None:
+    """Widen the range of importances; examples without one have the importance 1."""
+    if visits.stop > visits.start and (visits.importances is not None or state.importance_range is not None):
+        before = state.importance_range or ((1.0, 1.0) if examples_before else None)
+        state.importance_range = join_ranges(before, visits.importance_range or (1.0, 1.0))
 
 
 def _record_updates(
@@ -68,21 +77,24 @@ def _record_updates(
 
 
 def explain_stop(state: State, visits: Visits, position: int, rule: rules.Rule, constant: float) -> Exception:
-    """Return the error that explains why a pass stopped at a position: a bad row, or a bad step of a custom rule."""
+    """Return the error that explains why a pass stopped at a position: a bad row, a bad step of a custom rule, or a
+    step that its importance makes too long."""
     rows, row = visits.rows, int(visits.row_indices(np.array([position]))[0])
     if rows.squared_norms[row] < 0.0:
         return rows.explain_bad_row(row)
     one = Rows.of(rows.take(np.array([row])))
     margin = float(margins(state.raw.to_layout(sparse=one.is_sparse), one, visits.codes[[row]], constant)[0])
     squared_norm = float((rows.squared_norms[row] + constant) * (2.0 if len(state.raw.bias) > 1 else 1.0))
-    assert isinstance(rule, rules.Custom)
     where = f"At row {row}, example {int(state.counts[EXAMPLES]) + 1:,} of the run: "
     try:
-        rule.step(margin, squared_norm, margin <= 0.0)
+        step = rule.step(margin, squared_norm, margin <= 0.0)
+        if visits.importances is not None:
+            weigh_step(step, float(visits.importances[row]), squared_norm)
     except RuleError as error:
         located = RuleError(where + str(error))
         located.__cause__ = error.__cause__
         return located
+    assert isinstance(rule, rules.Custom)
     return RuleError(
         f"{where}the rule {rule.name} returns a valid step for margin {margin!r} and squared norm {squared_norm!r} in "
         "Python, but not when compiled. Write it so that rounding cannot change which branch it takes."

@@ -24,22 +24,29 @@ class BlockUpdate:
     `complete_state` changes nothing, so it may be called again after an interrupt. Make one with `prepare`.
     """
 
-    def __init__(self, learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> None:
+    def __init__(
+        self, learner: Learner, state: State, rows: Rows, codes: np.ndarray, importances: np.ndarray | None = None
+    ) -> None:
         self._learner, self._state = learner, state
-        self._visits = Visits(rows, codes, None, 0, len(rows))
+        self._visits = Visits(rows, codes, None, 0, len(rows), importances)
         self._examples, self._updates = int(state.counts[EXAMPLES]), int(state.counts[UPDATES])
         self._log = allocate_log(len(rows))
 
     @classmethod
-    def prepare(cls, learner: Learner, state: State, rows: Rows, codes: np.ndarray) -> BlockUpdate | None:
+    def prepare(
+        cls, learner: Learner, state: State, rows: Rows, codes: np.ndarray, importances: np.ndarray | None = None
+    ) -> BlockUpdate | None:
         """Return an update by rows that hold only finite numbers.
 
-        None if it would take several compiled calls, or if the rule is a function, which may fail on the way.
+        None if it would take several compiled calls, or if it may fail on the way: if the rule is a function, or if
+        importances may make a step too long.
         """
         if len(rows) > CHUNK or isinstance(learner.rule, rules.Custom):
             return None
+        if importances is not None and not _are_steps_short(learner, rows, importances):
+            return None
         codes = learner.check_codes(state, rows, codes)
-        return cls(learner, state.to_layout(sparse=rows.is_sparse), rows, codes)
+        return cls(learner, state.to_layout(sparse=rows.is_sparse), rows, codes, importances)
 
     def learn(self) -> None:
         """Learn from all rows."""
@@ -63,3 +70,12 @@ class BlockUpdate:
         if state.history is not None:
             state.history.release()
         return state
+
+
+def _are_steps_short(learner: Learner, rows: Rows, importances: np.ndarray) -> bool:
+    """Whether no step on these rows can be too long; False also if that depends on margins."""
+    if not learner.rule.depends_only_on_mistakes:
+        return False
+    largest = learner.rule.step(0.0, 1.0, True) * float(importances.max(initial=0.0))
+    squared_norm = 2.0 * (float(rows.squared_norms.max(initial=0.0)) + learner.constant)
+    return largest * largest * squared_norm <= rules.LARGEST_SQUARED_UPDATE

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -30,9 +31,14 @@ from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits, as_integers, require_range
 from novikoff.perceptron.weights import Weights, margins_of_scores
 
-__all__ = ["CHUNK", "TIES", "Learner"]
+__all__ = ["CHUNK", "TIES", "Learner", "Ties"]
 
-TIES = {"negative": additive.TIE_NEGATIVE, "mistake": additive.TIE_MISTAKE, "positive": additive.TIE_POSITIVE}
+Ties: TypeAlias = Literal["mistake", "positive", "negative"]
+TIES: dict[str, int] = {
+    "negative": additive.TIE_NEGATIVE,
+    "mistake": additive.TIE_MISTAKE,
+    "positive": additive.TIE_POSITIVE,
+}
 
 CHUNK = 1 << 18  # examples per compiled call: limits the log to 10 MB; Ctrl-C takes effect between calls
 
@@ -110,6 +116,7 @@ class Learner:
         order: np.ndarray | None = None,
         start: int = 0,
         stop: int | None = None,
+        importances: np.ndarray | None = None,
     ) -> State:
         """Learn from rows one by one: predict, count a mistake if the prediction is wrong, and update.
 
@@ -126,9 +133,12 @@ class Learner:
             Indices of the rows to visit, in this order; repeats are allowed. None: all rows, in their own order.
         start, stop : int, optional
             Visit only positions start..stop-1 of that order.
+        importances : array of float64, optional
+            A number c > 0 for each row: its update is w <- w + c * tau * y * x. None: all are 1. Only the step depends
+            on it; every example counts once in the ledger, in averages and in votes.
         """
         codes = self.check_codes(state, rows, codes)
-        return self.update_unchecked(state, Visits.check(rows, codes, order, start, stop))
+        return self.update_unchecked(state, Visits.check(rows, codes, order, start, stop, importances))
 
     def check_codes(self, state: State, rows: Rows, codes: np.ndarray) -> np.ndarray:
         """Return the codes as int64. Raise a DataError if state, rows and codes do not match."""
@@ -178,9 +188,8 @@ class Learner:
         rows, settings = visits.rows, (self.constant, self.tie, code, parameter)
         arrays = rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms
         weights, counters = _pass_weights(state, rows.is_sparse), (state.counts, state.measures)
-        return learn(
-            arrays, visits.codes, visits.order, visits.start, visits.stop, settings, weights, counters, tuple(log)
-        )
+        where = visits.order, visits.start, visits.stop
+        return learn(arrays, visits.codes, *where, settings, weights, counters, tuple(log), visits.importances)
 
     def record(self, state: State, visits: Visits, examples_before: int, log: UpdateLog, n_logged: int) -> None:
         """Update trace and history after `learn_in_place`, given the number of examples before it."""
@@ -200,11 +209,15 @@ class Learner:
 
     def errors(self, weights: Weights, rows: Rows, codes: np.ndarray) -> int:
         """Count the rows that these weights misclassify (including ties if ties="mistake")."""
+        return int(self.find_errors(weights, rows, codes).sum())
+
+    def find_errors(self, weights: Weights, rows: Rows, codes: np.ndarray) -> np.ndarray:
+        """Return for each row whether these weights misclassify it (including ties if ties="mistake")."""
         scores = weights.scores(rows, self.constant)
         is_wrong = self.decide(scores) != codes
         if self.tie == additive.TIE_MISTAKE:
             is_wrong |= margins_of_scores(scores, codes) == 0.0
-        return int(is_wrong.sum())
+        return is_wrong
 
     def merge(self, states: Sequence[State]) -> State:
         """Merge the states of learners trained independently on shards of the data; see `merging.merge_states`."""
@@ -227,6 +240,7 @@ class Learner:
             n_weights=state.raw.coef.size + state.raw.bias.size,
             margin=float(measures[additive.SEEN_MARGIN]) if has_margin else None,
             is_bounded=state.is_bounded,
+            importance_range=state.importance_range or (1.0, 1.0),
         )
 
 

@@ -6,7 +6,8 @@ vector u that separates the examples they have grown at least linearly, and thei
     k * gamma  <=  <w, u>  <=  |w|  <=  sqrt(k) * R        hence  k <= (R / gamma)^2
 
 The left part gives gamma <= |w| / k at any time: a certified upper bound on the margin of all examples seen so far. For
-steps tau other than 1, k on the left is their sum, because w = sum tau * y * x.
+steps tau other than 1, k on the left is their sum, because w = sum tau * y * x. An example with a weight c has the step
+c * tau, and the sum is that of all c * tau; perceptron/importances.py derives the mistake bound for weights.
 """
 
 from __future__ import annotations
@@ -128,7 +129,8 @@ class Ledger(SummaryMixin):
     norm : float
         |w| of the raw weights, including the bias.
     step_sum : float
-        The sum of all steps; for the perceptron, the number of mistakes.
+        The sum of all steps, each times the weight of its example; for the perceptron without weights, the number of
+        mistakes.
     trace : LedgerTrace
         Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, with values after every stride-th update.
     rule : Rule
@@ -139,6 +141,9 @@ class Ledger(SummaryMixin):
         gamma, if it is known: passed to `with_margin`, or measured along a `separator`.
     is_bounded : bool
         Whether the mistake bounds apply: a single run from zero weights, without merging.
+    importance_range : tuple of float
+        The smallest and the largest weight of an example, sample_weight times class_weight; both 1 without them, and
+        0 and infinity if they were not recorded.
 
     Examples
     --------
@@ -164,6 +169,7 @@ class Ledger(SummaryMixin):
     n_weights: int = 1
     margin: float | None = None
     is_bounded: bool = True
+    importance_range: tuple[float, float] = (1.0, 1.0)
 
     def with_margin(self, margin: float) -> Ledger:
         """Return a copy with the known margin gamma of the data, from which a mistake bound follows."""
@@ -193,13 +199,19 @@ class Ledger(SummaryMixin):
     def mistake_bound(self) -> float | None:
         """The largest possible number of mistakes on examples of this radius and margin; None if it is not known.
 
-        For the perceptron it is (R / gamma)^2. It needs a known margin. Even then it is None if no bound is known: for
-        custom rules, after a merge, and, for rules whose step depends on the margin, if a third class was added during
-        training.
+        For the perceptron it is (R / gamma)^2; if examples have weights from c_min to c_max, c_max / c_min times that.
+        It needs a known margin. Even then it is None if no bound is known: for custom rules, after a merge, and, for
+        rules whose step depends on the margin, if examples have weights or if a third class was added during training.
         """
         if self.margin is None or self.margin <= 0.0 or not self.is_bounded:
             return None
-        return self.rule.mistake_bound(self.radius, self.margin)
+        smallest, largest = self.importance_range
+        if (smallest, largest) == (1.0, 1.0):
+            return self.rule.mistake_bound(self.radius, self.margin)
+        bound = self.rule.mistake_bound(self.radius, self.margin)
+        if not self.rule.depends_only_on_mistakes or bound is None or not smallest:
+            return None
+        return bound * (largest / smallest)
 
     @property
     def mistakes_left(self) -> int | None:
@@ -217,6 +229,8 @@ class Ledger(SummaryMixin):
             ("radius R", f"{self.radius:.6g}"),
             ("norm |w|", f"{self.norm:.6g}"),
         ]
+        if self.importance_range not in ((1.0, 1.0), (0.0, math.inf)):
+            lines.append(("weights c", f"{self.importance_range[0]:.6g} to {self.importance_range[1]:.6g}"))
         if self.margin_at_most is not None:
             lines.append(
                 ("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)")

@@ -17,6 +17,7 @@ from novikoff._compiled.loops.additive import (
 )
 from novikoff.errors import MergeError
 from novikoff.perceptron.history import History, UpdateSequence
+from novikoff.perceptron.importances import join_ranges
 from novikoff.perceptron.ledger import LedgerTrace
 from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
@@ -51,7 +52,19 @@ def merge_states(states: Sequence[State]) -> State:
         trace=LedgerTrace(),
         passes=max(state.passes for state in states),
         is_bounded=False,
+        importance_range=_merge_importance_ranges(states),
     )
+
+
+def _merge_importance_ranges(states: Sequence[State]) -> tuple[float, float] | None:
+    """Return the range that includes those of all states, of which some may have no importances."""
+    if all(state.importance_range is None for state in states):
+        return None
+    merged = None
+    for state in states:
+        if state.counts[EXAMPLES]:
+            merged = join_ranges(merged, state.importance_range or (1.0, 1.0))
+    return merged
 
 
 def _require_compatible(states: Sequence[State]) -> None:

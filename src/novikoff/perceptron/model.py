@@ -30,6 +30,7 @@ from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model_state import ModelState
 from novikoff.perceptron.one_at_a_time import ExampleLearner
 from novikoff.perceptron.state import State
+from novikoff.perceptron.visits import as_importances
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock, reentry_error
 
@@ -205,8 +206,11 @@ class Model(ExclusiveAccess):
 
     # -- one at a time
 
-    def learn_one(self, x: Any, y: Any) -> None:
-        """Learn from one example: whole, or not at all if it is rejected or interrupted."""
+    def learn_one(self, x: Any, y: Any, importance: float | None = None) -> None:
+        """Learn from one example: whole, or not at all if it is rejected or interrupted.
+
+        The step is multiplied by the importance, a number > 0, if there is one.
+        """
         lock = self._lock
         if lock._is_owned():
             raise reentry_error(self)
@@ -229,10 +233,10 @@ class Model(ExclusiveAccess):
             ):
                 if learner.pending is not None:
                     learner.apply_pending()
-                learner.learn(x, code)
+                learner.learn(x, code, importance)
             else:
                 self._recover()
-                self._learn_any(x, y, code if self._now.labels is labels else None)
+                self._learn_any(x, y, code if self._now.labels is labels else None, importance)
                 self._before_release()
         finally:
             try:  # noqa: SIM105 - one call, and nothing that could be interrupted before it
@@ -240,15 +244,15 @@ class Model(ExclusiveAccess):
             except RuntimeError:  # interrupted while it waited for the lock
                 pass
 
-    def _learn_any(self, x: Any, y: Any, code: int | None) -> None:
+    def _learn_any(self, x: Any, y: Any, code: int | None, importance: float | None) -> None:
         """Learn from any example; `code` is None if its label may be new."""
         learned, x = self._now.prepare_for(x)
         if code is not None and learned.example_learner is not None:
-            learned.example_learner.learn(x, code)
+            learned.example_learner.learn(x, code, importance)
         else:
-            self._learn_in_copy(learned, x, y)
+            self._learn_in_copy(learned, x, y, importance)
 
-    def _learn_in_copy(self, learned: ModelState, x: Any, y: Any) -> None:
+    def _learn_in_copy(self, learned: ModelState, x: Any, y: Any, importance: float | None) -> None:
         """Learn from an example with a new label, or the first example after a block, in a copy; then go on from it."""
         vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
         learned = replace(learned.with_state(), vocabulary=vocabulary)
@@ -263,7 +267,7 @@ class Model(ExclusiveAccess):
             learned = learned.with_label(y)
         learned = learned.with_example_learner()
         assert learned.example_learner is not None
-        learned.example_learner.learn(x, learned.labels.codes[y])
+        learned.example_learner.learn(x, learned.labels.codes[y], importance)
         self._replace(learned)
 
     def predict_one(self, x: Any) -> Any:
@@ -295,7 +299,12 @@ class Model(ExclusiveAccess):
     # -- blocks
 
     def learn_rows(
-        self, rows: Rows, y: np.ndarray, names: list[str] | None = None, learner: Learner | None = None
+        self,
+        rows: Rows,
+        y: np.ndarray,
+        names: list[str] | None = None,
+        learner: Learner | None = None,
+        importances: np.ndarray | None = None,
     ) -> None:
         """Learn from a block, in order: whole, or not at all if it is rejected or interrupted.
 
@@ -310,8 +319,10 @@ class Model(ExclusiveAccess):
             The names of all features, the known ones first.
         learner : Learner, optional
             The learner to go on with, which may differ in its rule and its ties, not in hypothesis and intercept.
+        importances : array, optional
+            A number > 0 for each row, by which its step is multiplied.
         """
-        self.learn_encoded(rows, *encode_labels(y), names, learner, may_widen=False)
+        self.learn_encoded(rows, *encode_labels(y), names, learner, importances, may_widen=False)
 
     @exclusive_write
     def learn_encoded(
@@ -321,6 +332,7 @@ class Model(ExclusiveAccess):
         class_indices: np.ndarray,
         names: list[str] | None = None,
         learner: Learner | None = None,
+        importances: np.ndarray | None = None,
         *,
         may_widen: bool = True,
     ) -> None:
@@ -330,6 +342,8 @@ class Model(ExclusiveAccess):
         files, where a later block may have larger indices.
         """
         rows.require_numbers()
+        if importances is not None:
+            importances = as_importances(importances, len(rows))
         class_list = classes.tolist()
         learned = self._now.with_state(rows.n_features)
         if not may_widen and names is None:
@@ -342,17 +356,24 @@ class Model(ExclusiveAccess):
         new_labels = find_new_labels(learned.labels, class_list, class_indices)
         learned.require_labels_fit(list(new_labels.values()), class_list[class_indices[0]], rows.n_features)
         is_one_piece = set(new_labels) <= {0}
-        if not (is_one_piece and self._learn_in_place(learned, rows, class_list, class_indices, new_labels)):
-            self._replace(learned.learn_pieces(rows, class_list, class_indices, new_labels))
+        block = rows, class_list, class_indices, new_labels, importances
+        if not (is_one_piece and self._learn_in_place(learned, *block)):
+            self._replace(learned.learn_pieces(*block))
 
     def _learn_in_place(
-        self, learned: ModelState, rows: Rows, classes: list[Any], class_indices: np.ndarray, new_labels: dict[int, Any]
+        self,
+        learned: ModelState,
+        rows: Rows,
+        classes: list[Any],
+        class_indices: np.ndarray,
+        new_labels: dict[int, Any],
+        importances: np.ndarray | None,
     ) -> bool:
         """Learn from a block in one compiled call without copying the weights; return False if that is impossible."""
         learned = learned.with_label(new_labels[0]) if new_labels else learned
         assert learned.state is not None
         codes = learned.codes_of(classes, class_indices)
-        block = BlockUpdate.prepare(learned.learner, learned.state.widen(rows.n_features), rows, codes)
+        block = BlockUpdate.prepare(learned.learner, learned.state.widen(rows.n_features), rows, codes, importances)
         if block is None:
             return False
         self._open_learner = None

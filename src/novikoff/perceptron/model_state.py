@@ -153,7 +153,12 @@ class ModelState:
         return np.array([self.labels.codes.get(label, 0) for label in classes], np.int64)[class_indices]
 
     def learn_pieces(
-        self, rows: Rows, classes: list[Any], class_indices: np.ndarray, new_labels: dict[int, Any]
+        self,
+        rows: Rows,
+        classes: list[Any],
+        class_indices: np.ndarray,
+        new_labels: dict[int, Any],
+        importances: np.ndarray | None = None,
     ) -> ModelState:
         """Return a copy that has learned from a block.
 
@@ -168,7 +173,7 @@ class ModelState:
             assert result.state is not None
             codes[start:stop] = result.codes_of(classes, class_indices[start:stop])
             state = result.state.widen(rows.n_features)
-            result = replace(result, state=self.learner.update(state, rows, codes, None, start, stop))
+            result = replace(result, state=self.learner.update(state, rows, codes, None, start, stop, importances))
         if result.state is not None and result.state.history is not None:
             result.state.history.release()
         return result

@@ -20,11 +20,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from novikoff._compiled.loops.additive import TIE_NEGATIVE
+from novikoff._compiled.loops.additive import EXAMPLES, TIE_NEGATIVE
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
 from novikoff.hypotheses import Averaged, Last, Pocket
 from novikoff.inputs.examples import CONVERSION_ERRORS, check_example, explain_bad_example
 from novikoff.inputs.rows import Rows, rows_from_dicts
+from novikoff.perceptron.importances import join_ranges, weigh_step
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import LedgerTrace
 from novikoff.perceptron.state import State
@@ -51,6 +52,7 @@ PendingChange: TypeAlias = tuple[
 
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 _N_COUNTS = 5
+_UNIT = (1.0, 1.0)  # the range of importances of examples that have none
 
 
 class ExampleLearner:
@@ -78,6 +80,7 @@ class ExampleLearner:
         self.pending: PendingChange | None = None
         self._shape = state.raw.coef.shape[1:]
         self._cached_state: tuple[Account, State] | None = None
+        self._importance_range, self._n_weighted = state.importance_range, 0
         self.names_are_strings = _are_strings(vocabulary or ())
         learner.require_separator_fits(*state.raw.coef.shape)
         self._separator = self._make_vectors(learner.separator) if learner.separator is not None else []
@@ -100,8 +103,11 @@ class ExampleLearner:
 
     # -- learning
 
-    def learn(self, x: Any, code: int) -> None:
-        """Learn from one example of class `code`: predict, count the mistake if it is one, update."""
+    def learn(self, x: Any, code: int, importance: float | None = None) -> None:
+        """Learn from one example of class `code`: predict, count the mistake if it is one, update.
+
+        The step is multiplied by the importance, if there is one.
+        """
         raw, constant = self.raw, self._constant
         has_new_names = False
         try:
@@ -126,6 +132,11 @@ class ExampleLearner:
             margin = scores[code] - scores[rival]
             mistake = margin < 0.0 or (margin == 0.0 and (rival - code) * self._tie >= 0)
         tau = self._formula(margin, q, mistake, self._parameter)
+        if importance is not None:
+            tau = weigh_step(tau, importance, q)
+            # Widened before the example is learned: after an interrupt the range may be too wide, never too narrow.
+            before = self._joined_importance_range() or (_UNIT if self.now[0] else None)
+            self._importance_range = join_ranges(before, (importance, importance))
 
         examples, run, squared_radius, seen_margin, rest = self.now
         if q > squared_radius:
@@ -141,6 +152,15 @@ class ExampleLearner:
             self.apply_pending()
         else:
             self.now = examples + 1, run + 1, squared_radius, seen_margin, rest
+        if importance is not None:
+            self._n_weighted += 1
+
+    def _joined_importance_range(self) -> tuple[float, float] | None:
+        """Return the range of importances, with 1 if some examples had none; None if no example has had one."""
+        if self._importance_range is None:
+            return None
+        n_learned = self.now[0] - int(self._state.counts[EXAMPLES])
+        return self._importance_range if n_learned == self._n_weighted else join_ranges(self._importance_range, _UNIT)
 
     def _compute_change(
         self,
@@ -305,6 +325,7 @@ class ExampleLearner:
                 counts=np.array(numbers[:_N_COUNTS], np.int64),
                 measures=np.array(numbers[_N_COUNTS:]),
                 trace=self.trace.copy(),
+                importance_range=self._joined_importance_range(),
             )
             self._cached_state = self.now, state
         return self._cached_state[1]

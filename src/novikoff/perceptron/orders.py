@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-__all__ = ["ORDERS", "draw_order"]
+__all__ = ["ORDERS", "Order", "draw_order"]
 
-ORDERS = ("given", "shuffled", "random", "worst")
+Order: TypeAlias = Literal["given", "shuffled", "random", "worst"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 def draw_order(

@@ -63,24 +63,26 @@ def cycle(
     order: str,
     max_iter: int,
     rng: np.random.Generator,
+    importances: np.ndarray | None = None,
     after_pass: Callable[[int, State], bool | None] | None = None,
 ) -> tuple[State, CycleResult]:
     """Repeat passes until one makes no mistake (no update, for a rule with a required margin) or training stalls.
 
-    `state` is modified in place where possible; use only the returned state. `after_pass(number, state)` is called
-    after each pass; a true result ends the cycle.
+    `state` is modified in place where possible; use only the returned state. `importances` are as in `Learner.update`.
+    `after_pass(number, state)` is called after each pass; a true result ends the cycle.
     """
     if order == "random":
         rows.require_numbers()  # draws may miss a bad row in every pass
     codes = learner.check_codes(state, rows, codes)
-    ratchet = _Ratchet(learner, rows, codes) if learner.hypothesis.pockets else None
+    all_visits = Visits.check(rows, codes, None, 0, None, importances)
+    ratchet = _Ratchet(learner, all_visits) if learner.hypothesis.pockets else None
     for number in range(1, max_iter + 1):
         if ratchet is not None:
             ratchet.begin_pass(state)
         before = state.counts.copy()
         weights_before = state.raw.copy() if _is_stall_check_due(number, max_iter, rows, state) else None
         visit_order = _choose_order(order, learner, state, rows, codes, rng)
-        state = learner.update_unchecked(state, Visits(rows, codes, visit_order, 0, len(rows)))
+        state = learner.update_unchecked(state, all_visits._replace(order=visit_order))
         state.passes += 1
         changed = state.counts - before
         if ratchet is not None:
@@ -89,7 +91,7 @@ def cycle(
             _pass_proves_convergence(order, changed) or _are_all_correct(learner, state, rows, codes)
         )
         stalled = (
-            not converged and weights_before is not None and _is_stalled(learner, state, rows, codes, weights_before)
+            not converged and weights_before is not None and _is_stalled(learner, state, all_visits, weights_before)
         )
         stopped = after_pass(number, state) if after_pass is not None else False
         if converged or stalled or stopped:
@@ -140,7 +142,7 @@ def _is_stall_check_due(number: int, max_iter: int, rows: Rows, state: State) ->
     return is_chosen and number * rows.data.size >= state.raw.coef.size
 
 
-def _is_stalled(learner: Learner, state: State, rows: Rows, codes: np.ndarray, before: Weights) -> bool:
+def _is_stalled(learner: Learner, state: State, all_visits: Visits, before: Weights) -> bool:
     """Return whether a pass did not change the weights, and no update on any row would change them."""
     if not _are_equal(state.raw, before):
         return False
@@ -152,14 +154,14 @@ def _is_stalled(learner: Learner, state: State, rows: Rows, codes: np.ndarray, b
         Two updates may cancel each other, so a range with several updates is halved until each is tested alone.
         """
         updates_before = int(trial.counts[UPDATES])
-        learner.update_unchecked(trial, Visits(rows, codes, None, start, stop))
+        learner.update_unchecked(trial, all_visits.between(start, stop))
         if not _are_equal(trial.raw, before):
             return False
         middle = (start + stop) // 2
         n_updates = int(trial.counts[UPDATES]) - updates_before
         return n_updates <= 1 or (absorbs(start, middle) and absorbs(middle, stop))
 
-    return absorbs(0, len(rows))
+    return absorbs(all_visits.start, all_visits.stop)
 
 
 def _are_equal(one: Weights, other: Weights) -> bool:
@@ -170,12 +172,12 @@ class _Ratchet:
     """Gallant's ratchet for the pocket hypothesis.
 
     After each pass, the weights with the longest run of correct predictions in that pass replace the best weights so
-    far if they make fewer errors on all rows.
+    far if they make fewer errors on all rows. If rows have importances, those of the errors are summed instead.
     """
 
-    def __init__(self, learner: Learner, rows: Rows, codes: np.ndarray) -> None:
-        self.learner, self.rows, self.codes = learner, rows, codes
-        self.fewest_errors = len(codes) + 1
+    def __init__(self, learner: Learner, all_visits: Visits) -> None:
+        self.learner, self.visits = learner, all_visits
+        self.fewest_errors = np.inf
         self.best: Weights | None = None
         self.best_run = 0
 
@@ -187,7 +189,9 @@ class _Ratchet:
         """Store the better of this pass's weights and the best weights so far in the pocket."""
         candidate = self.learner.hypothesis.weights(state)
         assert candidate is not None
-        errors = self.learner.errors(candidate, self.rows, self.codes)
+        is_wrong = self.learner.find_errors(candidate, self.visits.rows, self.visits.codes)
+        importances = self.visits.importances
+        errors = float(is_wrong.sum() if importances is None else importances[is_wrong].sum())
         if errors < self.fewest_errors:
             self.fewest_errors, self.best = errors, candidate.copy()
             self.best_run = int(max(state.counts[RUN], state.counts[BEST_RUN]))

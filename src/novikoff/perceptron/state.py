@@ -37,6 +37,7 @@ class State:
     trace: LedgerTrace = field(default_factory=LedgerTrace)
     passes: int = 0
     is_bounded: bool = True  # whether it is one learner's run from zero weights, as the mistake bounds assume
+    importance_range: tuple[float, float] | None = None  # smallest and largest so far; None: all examples had 1
 
     @property
     def n_features(self) -> int:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from novikoff import hypotheses, rules
 from novikoff.data.encoding import Features
 from novikoff.data.formats.block import Block
 from novikoff.errors import DataError
-from novikoff.perceptron.learner import Learner
+from novikoff.perceptron.learner import Learner, Ties
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
+from novikoff.streaming.class_weights import ClassWeight
 from novikoff.streaming.data_checks import require_repeated_labels
 from novikoff.streaming.label_runs import LabelRuns
 from novikoff.streaming.model import StreamModel
@@ -34,10 +36,11 @@ _FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
 def learn(
     stream: Iterable[Block] | PathLike | Sequence[PathLike],
     *,
-    rule: Any = "perceptron",
-    hypothesis: Any = "averaged",
+    rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
+    hypothesis: hypotheses.HypothesisName = "averaged",
     fit_intercept: bool = True,
-    ties: str = "mistake",
+    ties: Ties = "mistake",
+    class_weight: ClassWeight | None = None,
     passes: int = 1,
     shuffle: Shuffles = "sorted",
     seed: int = 0,
@@ -55,6 +58,9 @@ def learn(
         Files in any format that `open_stream` reads, or the blocks that it yields.
     rule, hypothesis, fit_intercept, ties
         As those of `Perceptron`.
+    class_weight : dict {label: weight} or "balanced", optional
+        The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
+        n / (K * count of the label), for the n rows and K labels so far.
     passes : int
         How often to go through the files.
     shuffle : {"sorted", "always", "never"}
@@ -113,9 +119,8 @@ def learn(
     files = _as_files(stream)
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_sound(files, options, passes, checkpoint, resume)
-    model = _new_or_resumed(
-        Learner(rule, hypothesis, ties, fit_intercept), Features(**chosen), checkpoint if resume else None
-    )
+    learner = Learner(rules.resolve(rule), hypotheses.resolve(hypothesis), ties, fit_intercept)
+    model = _new_or_resumed(StreamModel(learner, Features(**chosen), class_weight), checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
     blocks: Iterable[Block]
@@ -135,6 +140,8 @@ def learn(
         remember_reader(model, stream)
         blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
     LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
+    if model.class_weights is not None and (unused := model.class_weights.unused(model.labels)):
+        warnings.warn(f"class_weight has a weight for {unused[0]!r}, but no row had this label.", stacklevel=2)
     return model
 
 
@@ -168,16 +175,18 @@ def _require_sound(
         require_replaceable(checkpoint)
 
 
-def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike | None) -> StreamModel:
-    """The model in the checkpoint, if there is one, which must have been made as asked now; else a new one."""
+def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamModel:
+    """The model in the checkpoint, if there is one, which must have been made as the new one; else the new one."""
     if checkpoint is None or not os.path.exists(checkpoint):
-        return StreamModel(learner, features)
+        return new
     model = StreamModel.load(checkpoint)
+    learner, features = new.model.learner, new.features
     own, own_features = model.model.learner, getattr(model.encoding, "features", features)
     pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
     pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
     if model.encoding is not None:
         pairs["scale"] = (model.encoding.scales, features.scale)
+    pairs["class_weight"] = _class_weight_of(model), _class_weight_of(new)
     for name, (found, asked) in pairs.items():
         if found != asked:
             raise DataError(
@@ -185,6 +194,10 @@ def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike |
                 "Give the same parameters, or resume=False to begin anew."
             )
     return model
+
+
+def _class_weight_of(model: StreamModel) -> ClassWeight | None:
+    return None if model.class_weights is None else model.class_weights.class_weight
 
 
 class _WarningObserver(PassObserver):

@@ -23,6 +23,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
+from novikoff.streaming.class_weights import ClassWeight, ClassWeights
 from novikoff.streaming.row_order import RunOrder
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
@@ -44,6 +45,8 @@ class StreamModel(ExclusiveAccess):
     learner : Learner
     features : Features, optional
         How columns become features.
+    class_weight : dict {label: weight} or "balanced", optional
+        The factor of the steps on rows with each label; see `novikoff.streaming.class_weights`.
 
     Attributes
     ----------
@@ -79,8 +82,13 @@ class StreamModel(ExclusiveAccess):
     __copy__ = deep_copy
     form: TableForm | None = None  # here: it is not in pickles of earlier versions
 
-    def __init__(self, learner: Learner, features: Features | None = None) -> None:
+    class_weights: ClassWeights | None = None
+
+    def __init__(
+        self, learner: Learner, features: Features | None = None, class_weight: ClassWeight | None = None
+    ) -> None:
         self.model = Model(learner)
+        self.class_weights = None if class_weight is None else ClassWeights(class_weight)
         self.features = features or Features()
         self.encoding: Encoding[Any] | None = None
         self.rows_read: dict[str, int] = {}
@@ -142,8 +150,11 @@ class StreamModel(ExclusiveAccess):
         done = 0
         for rows in piece.rows:
             if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
-                self.model.learn_encoded(rows, piece.classes, piece.class_indices[done : done + len(rows)])
+                part = slice(done, done + len(rows))
+                importances = None if piece.importances is None else piece.importances[part]
+                self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], importances=importances)
             done += len(rows)
+        self.class_weights = piece.class_weights
         self.rows_read = piece.rows_read
         self.rows_of_run = piece.rows_of_run
         self._piece = None
@@ -264,6 +275,8 @@ class StreamModel(ExclusiveAccess):
             self.rows_read | {block.source: n_read},
             rows_of_run,
         )
+        if self.class_weights is not None:
+            piece.importances, piece.class_weights = self.class_weights.weigh(classes, class_indices)
         self.encoding = encoding
         try:
             encoded = list(encoding.learn(block))
@@ -331,6 +344,8 @@ class StreamModel(ExclusiveAccess):
             root.facts["run_order"] = asdict(self.run_order)
         if self.form is not None:
             self.form.write_to(root.add_part("form"))
+        if self.class_weights is not None:
+            self.class_weights.write_to(root.add_part("class_weights"))
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -359,6 +374,8 @@ class StreamModel(ExclusiveAccess):
         found.run_order = _read_run_order(root)
         found.target = root.fact("target", str) or None
         found.form = TableForm.read_from(root.part("form")) if "form" in root.facts else None
+        if "class_weights" in root.facts:
+            found.class_weights = ClassWeights.read_from(root.part("class_weights"))
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
@@ -383,6 +400,8 @@ class _Piece:
     rows_read: dict[str, int]
     rows_of_run: dict[str, int]
     rows: list[Rows] | None = None
+    importances: np.ndarray | None = None
+    class_weights: ClassWeights | None = None  # after the piece
 
 
 def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, code: None = None) -> StreamModel:

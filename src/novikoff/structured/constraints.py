@@ -14,19 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from novikoff._compiled.loops.viterbi import Penalties
 from novikoff.errors import DataError
 
-__all__ = ["ADVICE", "SCHEMES", "TagConstraints", "are_allowed", "build_constraints", "require_allowed"]
+__all__ = ["ADVICE", "SCHEMES", "Scheme", "TagConstraints", "are_allowed", "build_constraints", "require_allowed"]
 
 _LETTERS = {"bio": "BI", "iob1": "BI", "ioe1": "IE", "ioe2": "IE", "bilou": "BILUES"}
 _FOLLOWS = {"bio": {"I": "BI"}, "iob1": {"B": "BI"}, "bilou": dict.fromkeys("ILE", "BI")}
 _FOLLOWED_BY = {"ioe1": {"E": "IE"}, "ioe2": {"I": "IE"}, "bilou": dict.fromkeys("BI", "ILE")}
 
+Scheme: TypeAlias = Literal["bio", "iob1", "ioe1", "ioe2", "bilou"]
 SCHEMES = tuple(_LETTERS)
 ADVICE = " Correct it, or learn without constraints."  # the end of the message about a tag that is not allowed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
@@ -93,8 +93,8 @@ class StructuredPerceptron:
         problem: Problem,
         *,
         max_iter: int = 10,
-        hypothesis: str = "averaged",
-        order: str = "given",
+        hypothesis: Literal["averaged", "last"] = "averaged",
+        order: Literal["given", "shuffled"] = "given",
         random_state: int = 0,
     ) -> None:
         for method in ("features", "best"):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from novikoff.errors import DataError
 from novikoff.structured.attributes import Attribute
 from novikoff.structured.chain import SearchSettings, TrainingSet
-from novikoff.structured.constraints import SCHEMES, require_allowed
+from novikoff.structured.constraints import SCHEMES, Scheme, require_allowed
 from novikoff.structured.features import FeatureExtractor
 from novikoff.structured.parameters import check_choice, check_integer
 from novikoff.structured.sentences import (
@@ -112,12 +112,12 @@ class SequenceTagger(FittedTaggerMixin):
         templates: str | os.PathLike[str] | Iterable[str] | TemplateSource = "pos",
         *,
         max_iter: int = 10,
-        hypothesis: str = "averaged",
-        order: str = "shuffled",
+        hypothesis: Literal["averaged", "last"] = "averaged",
+        order: Literal["shuffled", "given"] = "shuffled",
         random_state: int = 0,
-        markov_order: int = 1,
+        markov_order: Literal[1, 2] = 1,
         beam: int | None = None,
-        constraints: str | None = None,
+        constraints: Scheme | None = None,
         hash_bits: int | None = None,
         columns: Sequence[str] | None = None,
         attributes: Mapping[str, Attribute] | None = None,

@@ -2,8 +2,8 @@
 
     problem   along a stream, make few mistakes: times t with y_t <w, x_t> on the wrong side of 0
     given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); classes y_t;
-              a rule that turns margin and squared norm into a step tau >= 0
-    result    weights changed in place, w += tau * y * x at each update; counters, a log of the updates
+              a rule that turns margin and squared norm into a step tau >= 0; importances c_t > 0, or None: all are 1
+    result    weights changed in place, w += c * tau * y * x at each update; counters, a log of the updates
     source    Rosenblatt 1958; Novikoff 1962; Freund & Schapire 1999, fig. 1 (averaging, survival counts);
               Gallant 1990 (pocket); Crammer et al. 2006, fig. 1 (passive-aggressive);
               Collins 2002, fig. 1 (many classes: add to the true class, subtract from its rival)
@@ -13,6 +13,9 @@ phi(x, y) - phi(x, z), whose squared norm is twice that of x.
 
 Each row has a further coordinate `constant`, 1 with an intercept and 0 without: it adds constant * bias to a score and
 constant to a squared norm, so that radius and steps are those of the vectors actually used.
+
+`importances` is None in nearly all calls. numba then leaves out the branches that read it, and a pass with importances
+is compiled only when there are some.
 
 A pass takes its arguments in groups, `rows.RowArrays` and the NamedTuples below, and accepts each as a plain tuple too,
 which numba unboxes 0.4 us faster.
@@ -39,7 +42,7 @@ from novikoff._compiled.loops.rows import (
     row_squared_norm,
     row_transfer,
 )
-from novikoff._compiled.loops.step_size import step_size
+from novikoff._compiled.loops.step_size import LARGEST_SQUARED_UPDATE, step_size
 
 # What a score of exactly 0 means: the label -1, a mistake whatever the label, or the label +1.
 TIE_NEGATIVE, TIE_MISTAKE, TIE_POSITIVE = -1, 0, 1
@@ -92,10 +95,11 @@ class UpdateLog(NamedTuple):
 
 
 @loop
-def learn_binary(rows, codes, order, start, stop, settings, weights, counters, log):
+def learn_binary(rows, codes, order, start, stop, settings, weights, counters, log, importances):
     """Learn two classes, codes 0 and 1, from rows order[start:stop], or start..stop-1 if order is None.
 
-    Return (updates logged, position reached). A position below `stop` is that of a row or a step that is not a number.
+    Row i is learned with the step importances[i] * tau, or tau if there are none. Return (updates logged, position
+    reached). A position below `stop` is that of a row or a step that is not a number, or of a step that is too long.
     """
     data, indices, indptr, n_features, squared_norms = rows
     constant, tie, rule, parameter = settings
@@ -131,6 +135,10 @@ def learn_binary(rows, codes, order, start, stop, settings, weights, counters, l
             continue
         if not (0.0 <= tau < np.inf):
             break
+        if importances is not None:
+            tau *= importances[i]
+            if not tau * tau * q <= LARGEST_SQUARED_UPDATE:
+                break
         if mistake or tau > 0.0:
             counts[MISTAKES] += mistake
             end_run(position - run_start, w, bias, pocket, pocket_bias, counts)
@@ -153,7 +161,7 @@ def learn_binary(rows, codes, order, start, stop, settings, weights, counters, l
 
 
 @loop
-def learn_multiclass(rows, codes, order, start, stop, settings, weights, counters, log):
+def learn_multiclass(rows, codes, order, start, stop, settings, weights, counters, log, importances):
     """Learn many classes, codes 0..K-1: on an update add to the true class, subtract from its strongest rival.
 
     Arguments and result are those of learn_binary.
@@ -188,6 +196,10 @@ def learn_multiclass(rows, codes, order, start, stop, settings, weights, counter
         tau = step_size(rule, parameter, margin, q, mistake)
         if not (0.0 <= tau < np.inf):
             break
+        if importances is not None:
+            tau *= importances[i]
+            if not tau * tau * q <= LARGEST_SQUARED_UPDATE:
+                break
         squared_radius = max(squared_radius, q)
         if mistake or tau > 0.0:
             counts[MISTAKES] += mistake

@@ -1,7 +1,8 @@
 """Passes of stochastic gradient descent; objective, gradient and Hessian products for other solvers.
 
-problem   minimise  F(w, b) = 1/n sum_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2;  b is not penalised
-given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); targets y_i; a loss
+problem   minimise  F(w, b) = 1/n sum_i c_i loss(<w, x_i> + b, y_i) + alpha/2 |w|^2;  b is not penalised
+given     rows x_1..x_n, dense (data 2-D, indices None) or CSR (data, indices, indptr); targets y_i; a loss;
+          importances c_i > 0, or None: all are 1, and numba leaves out the branches that read them
 result    w and b after one more pass, in place; or F, its gradient, and products with its Hessian
 source    Robbins & Monro 1951; Bottou 2012 (w = scale * u, so that shrinking w is one product);
           Lacoste-Julien, Schmidt & Bach 2012 (averages with weights 1, 2, 3, ...);
@@ -36,7 +37,7 @@ CONSTANT, INVERSE_ROOT, INVERSE, FITTED = range(4)
 
 # Indices of `counts` (int64) and `measures` (float64) of a run of SGD.
 EXAMPLES, MISTAKES, UPDATES = range(3)
-SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM = range(5)
+SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM, WEIGHTED_RADIUS = range(6)
 
 PATIENCE = 10_000.0  # examples; with more a9a took longer, with fewer reuters did
 TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
@@ -48,7 +49,8 @@ class DescentSettings(NamedTuple):
     """The objective and the step sizes of stochastic gradient descent.
 
     `loss` and `schedule` are codes. `steepness` bounds the second derivative of the loss. `eta` is the first step, or 0
-    for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; INVERSE adds it to t.
+    for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; INVERSE adds it to t. With
+    importances R^2 is the largest c |x|^2 so far.
     """
 
     constant: float
@@ -139,7 +141,7 @@ def step_sizes(settings, squared_radius, t):
 
 
 @loop
-def run_sgd_pass(rows, targets, order, settings, weights, counts, measures):
+def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, importances):
     """Take one step for each row in `order`, a permutation, or in the order in memory if it is None.
 
     Squared norms that are missing are filled in. Return the number of rows visited before one whose squared norm or
@@ -154,6 +156,7 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures):
     w, bias, sums, sums_bias = weights
     scale, average_scale = measures[SCALE], measures[AVERAGE_SCALE]
     squared_radius, step_sum = measures[SQUARED_RADIUS], measures[STEP_SUM]
+    weighted_radius = measures[WEIGHTED_RADIUS]
     b, b_sum, total = constant * bias[0], 0.0, measures[AVERAGE_TOTAL]
     t, mistakes, updates = counts[EXAMPLES], counts[MISTAKES], counts[UPDATES]
     averages = sums_bias.size > 0
@@ -175,11 +178,17 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures):
             s = row_dot_prefetching(data, indices, indptr, i, w, order is None)
         t += 1
         squared_radius = max(squared_radius, q + constant)
-        tau, bias_tau = step_sizes(settings, squared_radius, np.float64(t))
+        if importances is None:
+            tau, bias_tau = step_sizes(settings, squared_radius, np.float64(t))
+        else:
+            weighted_radius = max(weighted_radius, importances[i] * (q + constant))
+            tau, bias_tau = step_sizes(settings, weighted_radius, np.float64(t))
         y = targets[i]
         s = scale * s + b
         mistakes += y * s <= 0.0
         g = loss_slope(loss, s, y)
+        if importances is not None:
+            g *= importances[i]
         if alpha > 0.0:
             scale *= 1.0 - min(tau * alpha, 1.0 - TINY)
         if g != 0.0:
@@ -203,6 +212,7 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures):
     counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
     measures[SCALE], measures[AVERAGE_SCALE], measures[AVERAGE_TOTAL] = scale, average_scale, total
     measures[SQUARED_RADIUS], measures[STEP_SUM] = squared_radius, step_sum
+    measures[WEIGHTED_RADIUS] = weighted_radius
     bias[0] = b
     if averages:
         sums_bias[0] = b_sum
@@ -219,7 +229,7 @@ def fold_scale(scale, average_scale, w, sums):
 
 
 @loop
-def run_stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inverse, lag, v, counts):
+def run_stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inverse, lag, v, counts, importances):
     """v -= inverse @ (gradient of row i) / (lag + t) for each row in order; the bias is the last entry of v.
 
     Return the number of rows visited before one whose slope is no number.
@@ -239,6 +249,8 @@ def run_stochastic_newton_pass(rows, targets, order, constant, loss, alpha, inve
             s += x[j] * v[j]
         counts[MISTAKES] += y * s <= 0.0
         g = loss_slope(loss, s, y)
+        if importances is not None:
+            g *= importances[i]
         if not abs(g) < np.inf:
             break
         counts[UPDATES] += g != 0.0
@@ -270,8 +282,8 @@ def fill_dense_row(data, indices, indptr, i, constant, x):
 
 
 @loop
-def fill_gradient(data, indices, indptr, targets, constant, loss, v, scores, out):
-    """Return sum_i loss_i; scores_i = <v, (x_i, constant)> and out = sum_i loss'_i (x_i, constant)."""
+def fill_gradient(data, indices, indptr, targets, constant, loss, v, scores, out, importances):
+    """Return sum_i c_i loss_i; scores_i = <v, (x_i, constant)> and out = sum_i c_i loss'_i (x_i, constant)."""
     total, last = 0.0, 0.0
     d = v.size - 1
     out[:] = 0.0
@@ -280,8 +292,12 @@ def fill_gradient(data, indices, indptr, targets, constant, loss, v, scores, out
     for i in range(targets.size):
         s = row_dot(data, indices, indptr, _u(i), w) + offset
         scores[i] = s
-        total += loss_value(loss, s, targets[i])
+        value = loss_value(loss, s, targets[i])
         g = loss_slope(loss, s, targets[i])
+        if importances is not None:
+            value *= importances[i]
+            g *= importances[i]
+        total += value
         if g != 0.0:
             row_add(data, indices, indptr, _u(i), g, w_out)
             last += g
@@ -290,21 +306,28 @@ def fill_gradient(data, indices, indptr, targets, constant, loss, v, scores, out
 
 
 @loop
-def sum_losses_along(scores, direction_scores, t, targets, loss):
-    """Return sum_i loss_i at scores + t * direction_scores, and its derivative by t."""
+def sum_losses_along(scores, direction_scores, t, targets, loss, importances):
+    """Return sum_i c_i loss_i at scores + t * direction_scores, and its derivative by t."""
     total, slope = 0.0, 0.0
     for i in range(targets.size):
         s = scores[i] + t * direction_scores[i]
-        total += loss_value(loss, s, targets[i])
-        slope += loss_slope(loss, s, targets[i]) * direction_scores[i]
+        value = loss_value(loss, s, targets[i])
+        g = loss_slope(loss, s, targets[i])
+        if importances is not None:
+            value *= importances[i]
+            g *= importances[i]
+        total += value
+        slope += g * direction_scores[i]
     return total, slope
 
 
 @loop
-def fill_curvatures(scores, targets, loss, out):
-    """out_i = loss''_i."""
+def fill_curvatures(scores, targets, loss, out, importances):
+    """out_i = c_i loss''_i."""
     for i in range(targets.size):
         out[i] = loss_curvature(loss, scores[i], targets[i])
+        if importances is not None:
+            out[i] *= importances[i]
 
 
 @loop

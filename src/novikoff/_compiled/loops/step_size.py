@@ -14,7 +14,9 @@ on the row, and cost nothing that can be measured.
 from __future__ import annotations
 
 from novikoff._compiled import inlined
-from novikoff.rules import FORMULAS
+from novikoff.rules import FORMULAS, LARGEST_SQUARED_UPDATE
+
+__all__ = ["LARGEST_SQUARED_UPDATE", "choose_by_code", "step_size"]
 
 
 def choose_by_code(formulas, code=0):
