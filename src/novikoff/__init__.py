@@ -34,6 +34,7 @@ _HOMES = {
     "Separable": "novikoff.theory.certificates",
     "SequenceTagger": "novikoff.structured",
     "Verdicts": "novikoff.theory.certificates",
+    "calibrate": "novikoff.streaming.calibrating",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest_errors",
     "learn": "novikoff.streaming.learning",
@@ -79,6 +80,7 @@ __all__ = [
     "StructuredPerceptron",
     "Verdicts",
     "__version__",
+    "calibrate",
     "certify",
     "errors",
     "fewest_errors",
@@ -128,6 +130,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
     from novikoff.selection.choosing import Selection
+    from novikoff.streaming.calibrating import calibrate
     from novikoff.streaming.learning import learn
     from novikoff.streaming.model import StreamModel
     from novikoff.structured import SequenceTagger, StructuredPerceptron

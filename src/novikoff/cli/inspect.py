@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ def _facts(model: StreamModel, top: int) -> dict[str, Any]:
         "radius": ledger.radius,
         "norm": ledger.norm,
         "margin_at_most": ledger.margin_at_most,
+        "calibration": None if model.calibration is None else asdict(model.calibration),
         "heaviest": [
             {"label": str(label), "weights": dict(weights)} for label, weights in _largest_weights(model, top)
         ],
@@ -75,6 +77,9 @@ def _describe(model: StreamModel, top: int) -> str:
         "",
         repr(model.ledger),
     ]
+    if model.calibration is not None:
+        kind, rows = model.calibration.kind, model.calibration.rows
+        lines.insert(-2, f"probabilities: by a {kind} of the scores, fitted to {rows:,} rows not learned from")
     for label, weights in _largest_weights(model, top):
         lines += ["", f"for {label}:", *(f"  {weight:>+12.6g}  {name}" for name, weight in weights)]
     return "\n".join(lines)

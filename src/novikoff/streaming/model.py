@@ -15,13 +15,14 @@ from novikoff._compiled.loops.additive import EXAMPLES
 from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
 from novikoff.data.formats.sources import STANDARD_INPUT
-from novikoff.errors import ModelFileError, ReentryError
+from novikoff.errors import DataError, ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
+from novikoff.selection.calibration import Calibration
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
 
@@ -53,6 +54,8 @@ class StreamModel(ExclusiveAccess):
         is resumed.
     target : str or None
         The column of a table that holds the labels.
+    calibration : Calibration or None
+        How scores become probabilities; set by `nk.calibrate`, and None again after further learning.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class StreamModel(ExclusiveAccess):
         self.rows_read: dict[str, int] = {}
         self.rows_of_run: dict[str, int] = {}
         self.target: str | None = None
+        self.calibration: Calibration | None = None
         self._lock, self._piece = make_lock(self), None
 
     # -- one call at a time
@@ -95,7 +99,7 @@ class StreamModel(ExclusiveAccess):
         return deepcopy(kept)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=make_lock(self), _piece=None)
+        self.__dict__.update({"calibration": None} | state, _lock=make_lock(self), _piece=None)
 
     def _apply_pending(self) -> None:
         if self._piece is not None:
@@ -138,6 +142,7 @@ class StreamModel(ExclusiveAccess):
             done += len(rows)
         self.rows_read = piece.rows_read
         self.rows_of_run = piece.rows_of_run
+        self.calibration = None  # of the scores before
         self._piece = None
 
     def __repr__(self) -> str:
@@ -271,6 +276,16 @@ class StreamModel(ExclusiveAccess):
         return self.model.predict(self._rows_of(block))
 
     @exclusive_read
+    def predict_proba(self, block: Block) -> np.ndarray:
+        """Return the probability of every label, in the order of `labels`, for every row of a block."""
+        if self.calibration is None:
+            raise DataError(
+                "The model has no probabilities: it has not been calibrated since it has last learned. Call "
+                "nk.calibrate(model, blocks) with rows that it has not learned from."
+            )
+        return self.calibration.probabilities(self.model.scores(self._rows_of(block)))
+
+    @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
         """Return for each label (of two, the second) the features with the largest weights, and these weights."""
         weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
@@ -302,6 +317,8 @@ class StreamModel(ExclusiveAccess):
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
+        if self.calibration is not None:
+            self.calibration.write_to(root.add_part("calibration"))
         write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
 
     @classmethod
@@ -328,6 +345,9 @@ class StreamModel(ExclusiveAccess):
             for kept in ("rows_read", "rows_of_run")
         )
         found.target = root.fact("target", str) or None
+        found.calibration = None
+        if "calibration" in root.facts:
+            found.calibration = Calibration.read_from(root.part("calibration"), len(found.labels))
         if found.encoding.n_features != found.model.state.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
