@@ -50,6 +50,7 @@ _HOMES = {
     "Rows": "novikoff.inputs.rows",
     "State": "novikoff.perceptron.state",
     "StreamModel": "novikoff.streaming.model",
+    "StreamRegressor": "novikoff.streaming.regressor",
     "StructuredPerceptron": "novikoff.structured",
     "errors": "",
     "hypotheses": "",
@@ -77,6 +78,7 @@ __all__ = [
     "SequenceTagger",
     "State",
     "StreamModel",
+    "StreamRegressor",
     "StructuredPerceptron",
     "Verdicts",
     "__version__",
@@ -133,6 +135,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.calibrating import calibrate
     from novikoff.streaming.learning import learn
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts

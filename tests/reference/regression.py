@@ -1,8 +1,8 @@
 """Scale-invariant online regression, as Kempka, Kotlowski & Warmuth 2019 print ScInOL2, around the running mean.
 
-The paper's losses have slopes of at most 1. Here the loss of a prediction p is (p - y)^2 / 2, and the unit of slopes is L,
-a bound on the range of the targets so far: it doubles, at least, when the range exceeds it, and slopes are cut off at L
-(Cutkosky 2019). All quantities are kept in the units of the data, and what depends on L is computed anew from the
+The paper's losses have slopes of at most 1. Here the loss of a prediction p is (p - y)^2 / 2, and the unit of slopes is
+L, a bound on the range of the targets so far: it doubles, at least, when the range exceeds it, and slopes are cut off
+at L (Cutkosky 2019). All quantities are kept in the units of the data, and what depends on L is computed anew from the
 history whenever it is needed: slow, and without the conversions of the compiled loop.
 """
 

@@ -17,6 +17,7 @@ from novikoff.cli.tables import print_table
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
     from novikoff.selection.evaluation import Evaluation
+    from novikoff.selection.number_errors import NumberErrors
     from novikoff.streaming.model import StreamModel
 
 _MATRIX = 12  # labels at most; a larger confusion matrix does not fit on a screen
@@ -64,8 +65,8 @@ def predict(
 ) -> None:
     """Label the rows of files or a pipe.
 
-    Writes the label that MODEL predicts for each row of FILES, one per line; - is the standard input, and a pattern in
-    quotes stands for all files that match. A row that --bad-rows skip leaves out has an empty line.
+    Writes the label, or the number, that MODEL predicts for each row of FILES, one per line; - is the standard input,
+    and a pattern in quotes stands for all files that match. A row that --bad-rows skip leaves out has an empty line.
 
     With --scores each label is followed by the scores that decided it. Of two labels the second has a score, and is
     predicted where that is not below 0; of more than two each has one, and the highest wins.
@@ -80,6 +81,9 @@ def predict(
 
     require_distinct_paths({"--output": output, "--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
+    if learned.predicts_numbers and (with_scores or with_proba):
+        option = "--scores" if with_scores else "--proba"
+        raise click.UsageError(f"{option} is for labels; {model} predicts numbers, which are all it computes.")
     if with_proba and learned.calibration is None:
         raise click.ClickException(
             f"{model} has no probabilities: they are fitted to rows that it has never learned from. Learn it again "
@@ -153,13 +157,21 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
     FILES have labels. Prints on how many rows MODEL errs, which labels it confuses, and the errors of the other
     hypotheses that it can answer by: the last weights, their average, the vote of them all. A row whose label the model
     has never met counts as an error.
+
+    Of a model that predicts numbers it prints the root of the mean squared error (RMSE), the mean absolute error (MAE),
+    and R^2, which compares the squared errors with those of predicting the mean of these rows.
     """
     from novikoff.streaming.candidates import evaluate
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
 
     require_distinct_paths({"--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    evaluation = evaluate(learned, _blocks(learned, files, drop_unset(options), rejects, labelled=True))
+    blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=True)
+    if isinstance(learned, StreamRegressor):
+        _report_number_errors(learned.measure_errors(blocks), as_json)
+        return
+    evaluation = evaluate(learned, blocks)
     if not evaluation.rows:
         raise click.ClickException("There are no rows to test on.")
     if as_json:
@@ -187,6 +199,17 @@ def _blocks(
                     rows += len(block)
                     update(rows)
     log.close()
+
+
+def _report_number_errors(errors: NumberErrors, as_json: bool) -> None:
+    if not errors.rows:
+        raise click.ClickException("There are no rows to test on.")
+    if as_json:
+        click.echo(json.dumps(errors.facts(), indent=2))
+        return
+    r2 = f"R^2 {errors.r2:.4f}" if errors.r2 == errors.r2 else "no R^2, since all targets are equal"
+    click.echo(f"RMSE {errors.rmse:.6g}, MAE {errors.mae:.6g}, {r2} on {errors.rows:,} rows.")
+    click.echo(f"Predicting their mean for each of them: RMSE {errors.rmse_of_mean:.6g}.")
 
 
 def _report(evaluation: Evaluation) -> None:

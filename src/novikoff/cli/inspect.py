@@ -39,6 +39,8 @@ def inspect(model: Path, top: int, as_json: bool) -> None:
 def _facts(model: StreamModel, top: int) -> dict[str, Any]:
     from novikoff.selection.evaluation import plain_labels
 
+    if model.predicts_numbers:
+        return _regression_facts(model, top)
     learner, ledger = model.model.learner, model.ledger
     labels = plain_labels(model.labels)
     return {
@@ -60,6 +62,19 @@ def _facts(model: StreamModel, top: int) -> dict[str, Any]:
     }
 
 
+def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
+    ledger: Any = model.ledger
+    figures = {name: getattr(ledger, name) for name in ("rmse", "rmse_of_mean", "r2", "mean", "lowest", "highest")}
+    return {
+        "loss": "squared",
+        "features": len(model.names),
+        "rows_read": model.rows_read,
+        "examples": ledger.examples,
+        **{name: None if value != value else value for name, value in figures.items()},
+        "heaviest": [{"label": str(label), "weights": dict(weights)} for label, weights in model.heaviest(top)],
+    }
+
+
 def _largest_weights(model: StreamModel, top: int) -> list[tuple[Any, list[tuple[str, float]]]]:
     from novikoff.selection.evaluation import plain_labels
 
@@ -69,9 +84,16 @@ def _largest_weights(model: StreamModel, top: int) -> list[tuple[Any, list[tuple
 
 def _describe(model: StreamModel, top: int) -> str:
     facts = _facts(model, top)
+    if model.predicts_numbers:
+        heading = ["Regression with squared loss"]
+    else:
+        with_or_without = "with" if facts["fit_intercept"] else "without"
+        heading = [
+            f"{facts['rule']}, {facts['hypothesis']}, {with_or_without} an intercept",
+            f"labels: {_list_labels(facts['labels'])}",
+        ]
     lines = [
-        f"{facts['rule']}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept",
-        f"labels: {_list_labels(facts['labels'])}",
+        *heading,
         f"features: {facts['features']:,}",
         *(f"read {rows:,} rows of {source}" for source, rows in model.rows_read.items()),
         "",

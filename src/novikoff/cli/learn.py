@@ -22,7 +22,7 @@ from novikoff.cli.options import (
     require_replaceable,
     require_writable,
 )
-from novikoff.cli.progress import ByteCounter, LedgerTable, announce_compilation, progress, say
+from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say, table_for
 from novikoff.errors import NovikoffError
 from novikoff.formatting.phrases import pluralize
 
@@ -40,11 +40,13 @@ Examples:
   novikoff learn train.csv --from mail.nk -o mail.nk --resume
                                                             after Ctrl-C: only the rows not learned yet
   novikoff learn sms.txt --char-ngrams 2-5 -o sms.nk        lines of label<TAB>text
+  novikoff learn houses.csv --target price --loss squared -o houses.nk
+                                                            predict a number: regression
   novikoff learn ads.vw --passes 5 --hash-bits 22 --plot run.png -o ads.nk
   zcat log.gz | novikoff learn - -o log.nk
 """
 
-_MODEL_OPTIONS = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", "ngrams", "char_ngrams")
+_MODEL_OPTIONS = ("loss", "rule", "hypothesis", "no_intercept", "no_scale", "hash_bits", "ngrams", "char_ngrams")
 
 
 @click.command(cls=RecordingCommand, epilog=_EPILOG)
@@ -65,6 +67,13 @@ _MODEL_OPTIONS = ("rule", "hypothesis", "no_intercept", "no_scale", "hash_bits",
     help="Continue from this model, with its rule and hypothesis.",
 )
 @click.option("--resume", is_flag=True, help="With --from: skip the rows of these files that it has learned.")
+@click.option(
+    "--loss",
+    type=click.Choice(["mistakes", "squared"]),
+    default="mistakes",
+    show_default=True,
+    help="What to keep small: wrong labels, or the squared errors of predicted numbers.",
+)
 @click.option(
     "--rule",
     type=click.Choice(RULES),
@@ -123,6 +132,11 @@ def learn(
     The kinds of the columns of a table are guessed from the first rows and printed before learning begins; correct them
     with --types, --target and --drop. Numbers are standardised as they come. Each value of a column of words becomes a
     feature. A text becomes many features: its words and pairs of words, and its runs of three or four characters.
+
+    With --loss squared the labels are numbers, and the model predicts a number (regression, by ScInOL2 of Kempka et al.
+    2019). Nothing is to be tuned: the scales of columns and target do not matter. Instead of mistakes the table has the
+    root of the mean squared error (RMSE), and R^2, which compares it with predicting the mean of the targets so far: 1
+    is perfect, and 0 no better than that.
     """
     from novikoff.streaming.checkpoints import Checkpointer
     from novikoff.streaming.rejects import RejectLog
@@ -140,6 +154,8 @@ def learn(
     if plot is not None:
         from novikoff.cli.ledger_plot import require_drawable
 
+        if model.predicts_numbers:
+            raise click.UsageError("--plot draws mistakes; a model of --loss squared makes none.")
         require_drawable(plot, model.ledger)
     announce_compilation()
     counter, guard = ByteCounter(files, passes), DeferredInterrupts()
@@ -166,16 +182,27 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
 
     if start is not None:
-        ctx = click.get_current_context()
-        given = [name for name in chosen if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        given = [name for name in chosen if _is_given(name)]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
         return StreamModel.load(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
-    features = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
-    return StreamModel(learner, Features(scale=not chosen["no_scale"], **features))
+    options = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
+    features = Features(scale=not chosen["no_scale"], **options)
+    if chosen["loss"] == "squared":
+        given = [name for name in ("rule", "hypothesis", "no_intercept") if _is_given(name)]
+        if given:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} is not for --loss squared, which needs no choice.")
+        return StreamRegressor(features)
+    return StreamModel(learner, features)
+
+
+def _is_given(name: str) -> bool:
+    """Whether an option of the running command is on its command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _blocks(
@@ -196,7 +223,7 @@ def _blocks(
 
 def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterrupts) -> BaseException | None:
     """Learn from all blocks; return what ended it early: Ctrl-C, or an error after something was learned."""
-    table = LedgerTable(session.model.ledger)
+    table = table_for(session.model.ledger)
     stop: BaseException | None = None
     try:
         with progress(counter) as update, guard:
@@ -215,7 +242,8 @@ def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterr
 
 def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
     """Print what was written, and plot the run."""
-    say(f"{output}: {pluralize(len(model.labels), 'label')}, {pluralize(model.n_features, 'feature')}.")
+    labels = "predicts numbers" if model.predicts_numbers else pluralize(len(model.labels), "label")
+    say(f"{output}: {labels}, {pluralize(model.n_features, 'feature')}.")
     if len(model.labels) > max(100, model.ledger.examples // 2):
         say("Nearly every row has a label of its own. Is this the column of the labels? --target names another.")
     if plot is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -181,9 +180,9 @@ class RegressionModel(ExclusiveAccess):
         lowest, highest = measures[regression.LOWEST], measures[regression.HIGHEST]
         is_valid = lowest <= highest and (measures[UNIT:] >= 0.0).all() and np.abs(measures[:3]).max() <= LARGEST_TARGET
         section.require(is_valid, f"{section.full_name('measures')} are {measures.tolist()}")
-        found: Any = cls.__new__(cls)
+        found = cls.__new__(cls)
         found._set_arrays(coordinates, counts, measures)
-        return found  # type: ignore[no-any-return]
+        return found
 
 
 def require_targets(targets: np.ndarray) -> None:

@@ -9,13 +9,15 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from novikoff import hypotheses
 from novikoff.data.encoding import Features
 from novikoff.data.formats.block import Block
-from novikoff.errors import DataError
+from novikoff.errors import DataError, LossError
 from novikoff.perceptron.learner import Learner
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.passes import FilePasses, RowSkipper
+from novikoff.streaming.regressor import StreamRegressor
 from novikoff.streaming.rejects import RejectLog
 from novikoff.streaming.session import LearningSession
 
@@ -30,6 +32,7 @@ _FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
 def learn(
     stream: Iterable[Block] | PathLike | Sequence[PathLike],
     *,
+    loss: str = "mistakes",
     rule: Any = "perceptron",
     hypothesis: Any = "averaged",
     fit_intercept: bool = True,
@@ -47,8 +50,11 @@ def learn(
     ----------
     stream : path, list of paths, or iterable of blocks
         Files in any format that `open_stream` reads, or the blocks that it yields.
+    loss : {"mistakes", "squared"}
+        What to keep small: the number of wrong labels, or, for labels that are numbers, the squared errors of the
+        predicted numbers (regression, see `StreamRegressor`).
     rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`.
+        As those of `Perceptron`; not for the squared loss, which has nothing to choose.
     passes : int
         How often to go through the files.
     checkpoint : path, optional
@@ -71,7 +77,7 @@ def learn(
 
     Returns
     -------
-    StreamModel
+    StreamModel, or StreamRegressor for the squared loss
         With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
 
     Examples
@@ -96,14 +102,18 @@ def learn(
 
     >>> nk.learn(nk.open_stream(days, target="sail"), hypothesis="last").ledger.examples
     4
+
+    A number can be the target of a regression:
+
+    >>> nk.learn(days, target="wind", loss="squared")
+    StreamRegressor(4 features, 4 examples)
     >>> folder.cleanup()
     """
     files = _as_files(stream)
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_sound(files, options, passes, checkpoint, resume)
-    model = _new_or_resumed(
-        Learner(rule, hypothesis, ties, fit_intercept), Features(**chosen), checkpoint if resume else None
-    )
+    learner = Learner(rule, hypothesis, ties, fit_intercept)
+    model = _new_or_resumed(_new_model(loss, learner, Features(**chosen)), checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
     blocks: Iterable[Block]
@@ -147,21 +157,41 @@ def _require_sound(
         require_replaceable(checkpoint)
 
 
-def _new_or_resumed(learner: Learner, features: Features, checkpoint: PathLike | None) -> StreamModel:
-    """The model in the checkpoint, if there is one, which must have been made as asked now; else a new one."""
-    if checkpoint is None or not os.path.exists(checkpoint):
+def _new_model(loss: str, learner: Learner, features: Features) -> StreamModel:
+    """A model that has learned nothing."""
+    if loss == "mistakes":
         return StreamModel(learner, features)
+    if loss != "squared":
+        raise LossError(f"learn() knows the losses 'mistakes' and 'squared'; found {loss!r}.")
+    default = Learner(hypothesis=hypotheses.Averaged())
+    for name in _LEARNER_OPTIONS:
+        if getattr(learner, name) != getattr(default, name):
+            raise LossError(f"{name} is for loss='mistakes'; loss='squared' has nothing to choose.")
+    return StreamRegressor(features)
+
+
+def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamModel:
+    """The model in the checkpoint, if there is one, which must have been made as the new one; else the new one."""
+    if checkpoint is None or not os.path.exists(checkpoint):
+        return new
     model = StreamModel.load(checkpoint)
-    own, own_features = model.model.learner, getattr(model.encoding, "features", features)
-    pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
-    pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
-    for name, (found, asked) in pairs.items():
-        if found != asked:
+    pairs = {"loss": (_loss_of(model), _loss_of(new))}
+    if not (model.predicts_numbers or new.predicts_numbers):
+        own, asked = model.model.learner, new.model.learner
+        pairs |= {name: (getattr(own, name), getattr(asked, name)) for name in _LEARNER_OPTIONS}
+    features = getattr(model.encoding, "features", new.features)
+    pairs |= {name: (getattr(features, name), getattr(new.features, name)) for name in _FEATURE_OPTIONS}
+    for name, (found, asked_for) in pairs.items():
+        if found != asked_for:
             raise DataError(
-                f"{os.fspath(checkpoint)} was learned with {name}={found} and cannot be continued with {name}={asked}. "
-                "Give the same parameters, or resume=False to begin anew."
+                f"{os.fspath(checkpoint)} was learned with {name}={found} and cannot be continued with "
+                f"{name}={asked_for}. Give the same parameters, or resume=False to begin anew."
             )
     return model
+
+
+def _loss_of(model: StreamModel) -> str:
+    return "squared" if model.predicts_numbers else "mistakes"
 
 
 def _warn(message: str) -> None:

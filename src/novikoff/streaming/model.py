@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops.additive import EXAMPLES
-from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
-from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
+from novikoff.data.encoding import Encoding, Features, TableEncoding
+from novikoff.data.formats.block import Block
 from novikoff.data.formats.sources import STANDARD_INPUT
 from novikoff.errors import DataError, ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
@@ -23,6 +22,7 @@ from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
 from novikoff.selection.calibration import Calibration
+from novikoff.streaming.encodings import encoding_for, read_encoding
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
 
@@ -73,6 +73,8 @@ class StreamModel(ExclusiveAccess):
     (['go'], ['sky=sun', 'sky=rain'])
     """
 
+    kind = KIND  # of model files
+    predicts_numbers = False  # but labels
     __copy__ = deep_copy
 
     def __init__(self, learner: Learner, features: Features | None = None) -> None:
@@ -127,7 +129,7 @@ class StreamModel(ExclusiveAccess):
 
     def _abandon(self, piece: _Piece) -> None:
         """Stop learning from a piece that is refused, and undo it if no row of it has been learned."""
-        if int(self.model.state.counts[EXAMPLES]) == piece.examples:
+        if self.model.n_examples == piece.examples:
             piece.rows = None  # so that it is undone, not learned, if this is interrupted
             self._undo(piece)
         self._piece = None
@@ -137,7 +139,7 @@ class StreamModel(ExclusiveAccess):
         assert piece.rows is not None
         done = 0
         for rows in piece.rows:
-            if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
+            if len(rows) and self.model.n_examples == piece.examples + done:
                 self.model.learn_encoded(rows, piece.classes, piece.class_indices[done : done + len(rows)])
             done += len(rows)
         self.rows_read = piece.rows_read
@@ -219,14 +221,20 @@ class StreamModel(ExclusiveAccess):
             raise ValueError("Rows without labels teach nothing.")
         encoding = self.encoding or encoding_for(block, self.features)
         encoding.require(block)
-        classes, class_indices = block.encode_labels()
-        self.model.require_sortable(classes)  # before anything has changed
-        before, done = int(self.model.state.counts[EXAMPLES]), 0
+        classes, class_indices = self._encode_labels(block)
+        before, done = self.model.n_examples, 0
         edges = [0, *sorted(stop - before for stop in stops if before < stop < before + len(block)), len(block)]
         for start, stop in pairwise(edges):
             for piece in encoding.split(block if stop - start == len(block) else block[start:stop]):
                 yield self._learn_piece(encoding, piece, classes, class_indices[done : done + len(piece)])
                 done += len(piece)
+
+    def _encode_labels(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Return the classes of a block, and for each row the index of its own; raise an error if they are no labels
+        for this model."""
+        classes, class_indices = block.encode_labels()
+        self.model.require_sortable(classes)
+        return classes, class_indices
 
     @exclusive_write
     def _learn_piece(
@@ -238,7 +246,7 @@ class StreamModel(ExclusiveAccess):
         rows_of_run = self.rows_of_run
         if block.source != STANDARD_INPUT:  # a pipe cannot be read from the start again
             rows_of_run = rows_of_run | {block.source: rows_of_run.get(block.source, 0) + len(block)}
-        examples = int(self.model.state.counts[EXAMPLES])
+        examples = self.model.n_examples
         self._piece = piece = _Piece(
             self.encoding,
             encoding.snapshot(),
@@ -307,38 +315,49 @@ class StreamModel(ExclusiveAccess):
         root = Section("The model cannot be saved")
         if self.encoding is None:
             root.fail("it has learned nothing yet")
-        if isinstance(self.model.learner.rule, Custom):
-            root.fail("its rule is a function, and a file holds no code")
-        write_model(root, self.model)
+        self._write_model(root)
         encoding = root.add_part("encoding")
         encoding.facts["kind"] = self.encoding.kind
         self.encoding.write_to(encoding)
-        if self.encoding.n_features != self.model.state.n_features:
+        if self.encoding.n_features != self.model.n_features:
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
         if self.calibration is not None:
             self.calibration.write_to(root.add_part("calibration"))
-        write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
+        write(path, self.kind, root, lambda found: type(self).read_from(found, path))
+
+    def _write_model(self, root: Section) -> None:
+        if isinstance(self.model.learner.rule, Custom):
+            root.fail("its rule is a function, and a file holds no code")
+        write_model(root, self.model)
+
+    @staticmethod
+    def _read_model(root: Section) -> Model:
+        return read_model(root)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StreamModel:
-        """Read a model that `save` has written. It goes on learning as if it had never stopped, to the last bit."""
+        """Read a model that `save` has written. It goes on learning as if it had never stopped, to the last bit.
+
+        A file of `novikoff learn --loss squared` becomes a `StreamRegressor`.
+        """
+        from novikoff.streaming.regressor import StreamRegressor  # a subclass
+
         kind, root = read(path)
-        if kind != KIND:
-            how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
-            raise ModelFileError(
-                f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}."
-            )
-        return cls.read_from(root, path)
+        for each in (StreamModel, StreamRegressor):
+            if kind == each.kind and issubclass(each, cls):
+                return each.read_from(root, path)
+        how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
+        raise ModelFileError(f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}.")
 
     @classmethod
     def read_from(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
         """Build a model from the content of a model file."""
         found = cls.__new__(cls)
         found._lock, found._piece = make_lock(found), None
-        found.model = read_model(root, None)
-        found.encoding = _read_encoding(root.part("encoding"))
+        found.model = cls._read_model(root)
+        found.encoding = read_encoding(root.part("encoding"))
         found.features = getattr(found.encoding, "features", Features())
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
@@ -348,10 +367,10 @@ class StreamModel(ExclusiveAccess):
         found.calibration = None
         if "calibration" in root.facts:
             found.calibration = Calibration.read_from(root.part("calibration"), len(found.labels))
-        if found.encoding.n_features != found.model.state.n_features:
+        if found.encoding.n_features != found.model.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
-                f"{found.model.state.n_features} weights."
+                f"{found.model.n_features} weights."
             )
         return found
 
@@ -377,19 +396,3 @@ class _Piece:
 def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, code: None = None) -> StreamModel:
     """Build the StreamModel of a model file; see `novikoff.model_files.loading`."""
     return StreamModel.read_from(root, path)
-
-
-def encoding_for(block: Block, features: Features) -> Encoding[Any]:
-    """Return a new encoding for a stream that begins with this block."""
-    if isinstance(block, SparseBlock):
-        return IndexEncoding()
-    return NameEncoding.empty(features.hash_bits) if isinstance(block, NamedBlock) else TableEncoding(features)
-
-
-def _read_encoding(section: Section) -> Encoding[Any]:
-    """Read the encoding of the kind that the section names."""
-    kind = section.fact("kind", str)
-    for encoding in (IndexEncoding, NameEncoding, TableEncoding):
-        if encoding.kind == kind:
-            return encoding.read_from(section)
-    raise ModelFileError(f"The model has an encoding of kind {kind!r}, which this version of novikoff does not know.")

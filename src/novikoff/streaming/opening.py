@@ -31,6 +31,8 @@ def open_for_model(
         kinds = model.kinds
         if labelled and any(isinstance(label, str) for label in model.labels):
             kinds[target] = "word"
+        elif labelled and model.predicts_numbers:
+            kinds[target] = "number"
         hints["types"] = {**kinds, **options.pop("types", {})}
     reader = open_stream(path, otherwise=model.format, hints=hints, **options)
     _require_width(model, reader)

@@ -5,8 +5,9 @@
     result    the five numbers of each coordinate, changed in place; moments and sums of squared errors
     source    Kempka, Kotlowski & Warmuth 2019, algorithm 2 (ScInOL2); Cutkosky 2019 (clipping at the range so far)
 
-For each coordinate i: G = -sum of g x_i / L, S^2 = sum of (g x_i / L)^2, M = max |x_i|, and the wealth E + V, where E is
-given and V is won, in units of L^2. With m the mean of the targets so far, in [a, b], and theta = G / sqrt(S^2 + M^2),
+For each coordinate i: G = -sum of g x_i / L, S^2 = sum of (g x_i / L)^2, M = max |x_i|, and the wealth E + V, of which
+E is given and V is won, in units of L^2. With m the mean of the targets so far, which lie between a and b, and
+theta = G / sqrt(S^2 + M^2),
 
     w_i  = L (E + V) max(-1, min(1, theta)) / (2 sqrt(S^2 + M^2))     after M has taken in the new x_i
     yhat = max(a, min(b, m + sum_i w_i x_i))
@@ -56,13 +57,18 @@ def end_entry(data, indptr, i):
 
 
 @inlined_in_order
-def entry_value(data, i, p):
-    """Return the value of an entry of row i, 0 if it is so small that its square counts as 0."""
-    if data.ndim == 2:
-        x = np.float64(data[i, p])
-    else:
-        x = np.float64(data[p])
+def without_dust(x):
+    """Return x, or 0 if it is so small that its square would be lost."""
     return x if x * x > SMALLEST_SQUARED_NORM else 0.0
+
+
+@inlined_in_order
+def entry_value(data, i, p):
+    """Return the value of an entry of row i."""
+    if data.ndim == 2:
+        return without_dust(np.float64(data[i, p]))
+    else:
+        return without_dust(np.float64(data[p]))
 
 
 @inlined_in_order
