@@ -134,7 +134,7 @@ def test_files_of_other_kinds_are_told_apart(data, tmp_path):
     root.tensors["regression.coordinates"] = root.tensors["regression.coordinates"][:-1].copy()
     root.tensors["regression.counts"][1] -= 1
     write(tmp_path / "numbers.nk", kind, root, lambda found: None)
-    with pytest.raises(ModelFileError, match="holds no valid model: .* features and .* weights"):
+    with pytest.raises(ModelFileError, match=r"holds no valid model: .* features and .* weights"):
         nk.load(tmp_path / "numbers.nk")
 
 
@@ -148,7 +148,8 @@ def test_targets_that_are_no_numbers(tmp_path):
     for label in (np.nan, np.inf, 1e101, "", "nan", None):
         bad = TableBlock("t.csv", np.arange(2, 5), np.array([1, 2, label], object), {"x": np.arange(3.0)})
         model = StreamRegressor()
-        with pytest.raises(DataError, match=r"t\.csv:4: the target is"):
+        limit = " up to 1e\\+100" if label == 1e101 else r"\."
+        with pytest.raises(DataError, match=rf"t\.csv:4: the target is .*; the squared loss needs a number{limit}"):
             model.learn(bad)
         assert (model.encoding, model.ledger.examples) == (None, 0)
 
@@ -171,7 +172,7 @@ def test_what_does_not_go_with_the_squared_loss(data):
     (block,) = nk.open_stream(data, target="price")
     with pytest.raises(DataError, match="numbers, which have no probabilities"):
         model.predict_proba(block)
-    with pytest.raises(DataError, match="fewer than two labels"):
+    with pytest.raises(DataError, match="predicts numbers, which have no probabilities to calibrate"):
         nk.calibrate(model, [block])
 
 
@@ -220,9 +221,9 @@ def test_an_interrupt_leaves_a_block_learned_or_not(tmp_path):
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
             if model.ledger.examples >= 400 * 399:
                 break
+            model.save(tmp_path / "m.nk")  # recovers first
             assert model.model.weights().tolist() == expected[model.ledger.examples]
             assert model.rows_read == {"t.csv": model.ledger.examples}
-            model.save(tmp_path / "m.nk")
     finally:
         signal.signal(signal.SIGALRM, handler)
 

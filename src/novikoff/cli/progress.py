@@ -105,8 +105,8 @@ class ErrorTable(_GrowingTable):
         super().finish(ledger)
         if not math.isnan(ledger.r2):
             say(
-                f"RMSE {ledger.rmse:.5g}, each row predicted before it was learned from; the mean of the targets before "
-                f"it would have had {ledger.rmse_of_mean:.5g}: R^2 {ledger.r2:.4f}."
+                f"RMSE {ledger.rmse:.5g}, each row predicted before it was learned from; predicting the mean of the "
+                f"targets before it has {ledger.rmse_of_mean:.5g}: R^2 {ledger.r2:.4f}."
             )
 
 

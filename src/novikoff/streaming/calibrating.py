@@ -50,10 +50,11 @@ def calibrate(model: StreamModel, blocks: Iterable[Block]) -> Calibration:
     >>> model.predict_proba(block)[:2].round(2).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
     """
-    codes_of = model.model.labels.codes
-    if len(codes_of) < 2:
+    if model.predicts_numbers:
+        raise DataError("The model predicts numbers, which have no probabilities to calibrate.")
+    if len(model.labels) < 2:
         raise DataError("A model that knows fewer than two labels has no probabilities to calibrate.")
-    sample = _Sample()
+    codes_of, sample = model.model.labels.codes, _Sample()
     for block in blocks:
         if block.labels is None:
             raise DataError(f"{block.source}: rows without labels cannot calibrate a model.")

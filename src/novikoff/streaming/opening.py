@@ -26,13 +26,15 @@ def open_for_model(
     options = dict(options)
     target = options.get("target", model.target if labelled else False)
     hints: dict[str, Any] = {} if target is None else {"target": target}
+    kinds: dict[Any, str] = {}
     if model.takes_tables and target is not None:
         # A categorical column with the values a1 and 17 would be sniffed as numbers in a file that has only 17.
-        kinds = model.kinds
+        kinds = dict(model.kinds)
         if labelled and any(isinstance(label, str) for label in model.labels):
             kinds[target] = "word"
-        elif labelled and model.predicts_numbers:
-            kinds[target] = "number"
+    if labelled and model.predicts_numbers and target not in (None, False):
+        kinds[target] = "number"  # or one bad row among the first would make a column of words of it
+    if kinds:
         hints["types"] = {**kinds, **options.pop("types", {})}
     reader = open_stream(path, otherwise=model.format, hints=hints, **options)
     _require_width(model, reader)

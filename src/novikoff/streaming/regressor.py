@@ -118,9 +118,10 @@ def numbers_of(block: Block) -> np.ndarray:
     if bad.size:
         label = labels.tolist()[bad[0]]
         text = str(label) if len(str(label)) <= _LONGEST else f"{str(label)[:_LONGEST]}..."
+        limit = f" up to {LARGEST_TARGET:g}" if np.isfinite(numbers[bad[0]]) else ""
         raise DataError(
-            f"{block.source}:{block.lines[bad[0]]}: the target is {text!r}; the squared loss needs a number, at most "
-            f"{LARGEST_TARGET:g}. Name another column as the target, or learn to tell labels apart, without this loss."
+            f"{block.source}:{block.lines[bad[0]]}: the target is {text!r}; the squared loss needs a number{limit}. "
+            "Name another column as the target, or learn labels, without this loss."
         )
     return numbers
 
