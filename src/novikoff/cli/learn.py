@@ -245,7 +245,10 @@ def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
     labels = "predicts numbers" if model.predicts_numbers else pluralize(len(model.labels), "label")
     say(f"{output}: {labels}, {pluralize(model.n_features, 'feature')}.")
     if len(model.labels) > max(100, model.ledger.examples // 2):
-        say("Nearly every row has a label of its own. Is this the column of the labels? --target names another.")
+        say(
+            "Nearly every row has a label of its own. Is this the column of the labels? --target names another; "
+            "--loss squared predicts a number."
+        )
     if plot is not None:
         from novikoff.cli.ledger_plot import draw_ledger
 
