@@ -34,6 +34,7 @@ _HOMES = {
     "Separable": "novikoff.theory.certificates",
     "SequenceTagger": "novikoff.structured",
     "Verdicts": "novikoff.theory.certificates",
+    "calibrate": "novikoff.streaming.calibrating",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest_errors",
     "learn": "novikoff.streaming.learning",
@@ -49,6 +50,7 @@ _HOMES = {
     "Rows": "novikoff.inputs.rows",
     "State": "novikoff.perceptron.state",
     "StreamModel": "novikoff.streaming.model",
+    "StreamRegressor": "novikoff.streaming.regressor",
     "StructuredPerceptron": "novikoff.structured",
     "errors": "",
     "hypotheses": "",
@@ -76,9 +78,11 @@ __all__ = [
     "SequenceTagger",
     "State",
     "StreamModel",
+    "StreamRegressor",
     "StructuredPerceptron",
     "Verdicts",
     "__version__",
+    "calibrate",
     "certify",
     "errors",
     "fewest_errors",
@@ -128,8 +132,10 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
     from novikoff.selection.choosing import Selection
+    from novikoff.streaming.calibrating import calibrate
     from novikoff.streaming.learning import learn
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts

@@ -157,6 +157,24 @@ def _stream(
     return Case(lambda: nk.learn(blocks(X), **options), learn_more, answers)
 
 
+def _stream_regressor() -> Case:
+    def blocks(rows: np.ndarray) -> Any:
+        lines = [f"{a:g},{WORDS[int(b) % 7]},{c:g},{y:g}" for (a, b, c, _), y in zip(rows, _sum(rows), strict=True)]
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            Path("rows.csv").write_text("a,sky,c,y\n" + "\n".join(lines) + "\n")
+            yield from nk.open_stream("rows.csv", target="y", types={"sky": "word"})
+
+    def learn_more(model: Any) -> None:
+        for block in blocks(MORE):
+            model.learn(block)
+
+    def answers(model: Any) -> list[Any]:
+        found = [value for block in blocks(QUERIES) for value in model.predict(block).tolist()]
+        return [*found, model.ledger.rmse, model.ledger.examples]
+
+    return Case(lambda: nk.learn(blocks(X), loss="squared"), learn_more, answers)
+
+
 TABLE_OPTIONS = {"target": "again", "types": {"note": "text", "sky": "word"}}
 WORDS = ("sun", "rain", "snow", "wind", "fog", "hail", "storm")
 
@@ -227,5 +245,6 @@ CASES = {
     "stream-vw": _stream("vw", _vw),
     "stream-vw-scaled": _stream("vw", _vw),
     "stream-vw-hashed": _stream("vw", _vw, hash_bits=4),
+    "stream-regressor": _stream_regressor(),
     "stream-json": _stream("jsonl", _json, {"target": "y", "types": {"sky": "word"}}),
 }

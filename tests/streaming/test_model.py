@@ -327,7 +327,7 @@ def _names_put(root, sizes):
     ],
 )
 def test_an_invalid_encoding_is_refused(change, message):
-    from novikoff.streaming.model import _read_encoding
+    from novikoff.streaming.encodings import read_encoding
 
     root = Section("m.nk holds no valid model")
     part = root.add_part("encoding")
@@ -337,7 +337,7 @@ def test_an_invalid_encoding_is_refused(change, message):
     encoding.write_to(part)
     change(root)
     with pytest.raises(ModelFileError, match=message):
-        _read_encoding(root.part("encoding"))
+        read_encoding(root.part("encoding"))
 
 
 def test_an_index_encoding_is_loaded():

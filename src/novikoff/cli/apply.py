@@ -18,6 +18,7 @@ from novikoff.cli.tables import print_table
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
     from novikoff.selection.evaluation import Evaluation
+    from novikoff.selection.number_errors import NumberErrors
     from novikoff.streaming.model import StreamModel
 
 _MATRIX = 12  # labels at most; a larger confusion matrix does not fit on a screen
@@ -28,6 +29,7 @@ Examples:
   novikoff predict mail.nk new.csv                     a label for each row
   novikoff predict mail.nk 'new/*.csv' -o labels.txt
   novikoff predict mail.nk new.csv --scores -o out.tsv
+  novikoff predict mail.nk new.csv --proba             of a model learned with --holdout 0.1
   tail -f log.svm | novikoff predict mail.nk -         row by row, as they arrive
 """
 
@@ -50,25 +52,46 @@ Examples:
     help="Where to write the labels.  [default: the standard output]",
 )
 @click.option("--scores", "with_scores", is_flag=True, help="Write scores too, separated by tabs, below a header line.")
+@click.option("--proba", "with_proba", is_flag=True, help="Write the probability of each label too, likewise.")
 @rejects_option
 @reading_options
 def predict(
-    model: Path, files: list[str], output: Path | None, with_scores: bool, rejects: Path | None, **options: Any
+    model: Path,
+    files: list[str],
+    output: Path | None,
+    with_scores: bool,
+    with_proba: bool,
+    rejects: Path | None,
+    **options: Any,
 ) -> None:
     """Label the rows of files or a pipe.
 
-    Writes the label that MODEL predicts for each row of FILES, one per line; - is the standard input, and a pattern in
-    quotes stands for all files that match. A row that --bad-rows skip leaves out has an empty line.
+    Writes the label, or the number, that MODEL predicts for each row of FILES, one per line; - is the standard input,
+    and a pattern in quotes stands for all files that match. A row that --bad-rows skip leaves out has an empty line.
 
     With --scores each label is followed by the scores that decided it. Of two labels the second has a score, and is
     predicted where that is not below 0; of more than two each has one, and the highest wins.
+
+    With --proba each label is followed by the probabilities of all labels. They were fitted to rows that the model has
+    never learned from, which learn --holdout keeps: of two labels a sigmoid of the score (Platt 1999), of more one
+    temperature for the softmax of all scores (Guo et al. 2017). The scores still decide, so that of two labels the one
+    predicted may have a probability a little below a half.
     """
     from novikoff.streaming.model import StreamModel
     from novikoff.system.atomic_files import open_atomic
 
     require_distinct_paths({"--output": output, "--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    lines = _lines(learned, _blocks(learned, files, drop_unset(options), rejects, labelled=False), with_scores)
+    if learned.predicts_numbers and (with_scores or with_proba):
+        option = "--scores" if with_scores else "--proba"
+        raise click.UsageError(f"{option} is for labels; {model} predicts numbers, which are all it computes.")
+    if with_proba and learned.calibration is None:
+        raise click.ClickException(
+            f"{model} has no probabilities: they are fitted to rows that it has never learned from. Learn it again "
+            "with novikoff learn --holdout 0.1, which keeps a tenth of the rows for this."
+        )
+    blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=False)
+    lines = _lines(learned, blocks, with_scores=with_scores, with_proba=with_proba)
     if output is None:
         for text in lines:
             click.echo(text, nl=False)  # which flushes: the program that feeds a pipe may be waiting for the answer
@@ -78,20 +101,29 @@ def predict(
             file.write(text.encode())
 
 
-def _lines(learned: StreamModel, blocks: Iterator[Block], with_scores: bool) -> Iterator[str]:
+def _lines(learned: StreamModel, blocks: Iterator[Block], *, with_scores: bool, with_proba: bool) -> Iterator[str]:
     """The predictions for each block, as text."""
+    import numpy as np
+
     from novikoff.selection.evaluation import plain_labels
 
-    if with_scores:
-        yield "\t".join(["label", *(f"score of {label}" for label in _labels_with_scores(learned))]) + "\n"
+    if with_scores or with_proba:
+        scored = _labels_with_scores(learned) if with_scores else []
+        probable = plain_labels(learned.labels) if with_proba else []
+        names = [*(f"score of {label}" for label in scored), *(f"probability of {label}" for label in probable)]
+        yield "\t".join(["label", *names]) + "\n"
     for block in blocks:
         lines = []
         if len(block):
             rows = learned.rows_of(block)
             lines = list(map(str, plain_labels(learned.model.predict(rows).tolist())))
-        if with_scores and lines:
-            scores = learned.model.scores(rows).reshape(len(block), -1).tolist()
-            lines = ["\t".join([label, *map(repr, row)]) for label, row in zip(lines, scores, strict=True)]
+        if (with_scores or with_proba) and lines:
+            scores = learned.model.scores(rows)
+            numbers = [scores.reshape(len(block), -1)] if with_scores else []
+            if with_proba and learned.calibration is not None:
+                numbers.append(learned.calibration.probabilities(scores))
+            columns = np.hstack(numbers).tolist()
+            lines = ["\t".join([label, *map(repr, row)]) for label, row in zip(lines, columns, strict=True)]
         yield "".join(f"{line}\n" for line in _with_gaps(lines, block))
 
 
@@ -126,13 +158,21 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
     FILES have labels. Prints on how many rows MODEL errs, which labels it confuses, and the errors of the other
     hypotheses that it can answer by: the last weights, their average, the vote of them all. A row whose label the model
     has never met counts as an error.
+
+    Of a model that predicts numbers it prints the root of the mean squared error (RMSE), the mean absolute error (MAE),
+    and R^2, which compares the squared errors with those of predicting the mean of these rows.
     """
     from novikoff.streaming.candidates import evaluate
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
 
     require_distinct_paths({"--rejects": rejects}, [model, *files])
     learned = StreamModel.load(model)
-    evaluation = evaluate(learned, _blocks(learned, files, drop_unset(options), rejects, labelled=True))
+    blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=True)
+    if isinstance(learned, StreamRegressor):
+        _report_number_errors(learned.measure_errors(blocks), as_json)
+        return
+    evaluation = evaluate(learned, blocks)
     if not evaluation.rows:
         raise click.ClickException("There are no rows to test on.")
     if as_json:
@@ -160,6 +200,17 @@ def _blocks(
                     rows += len(block)
                     update(rows)
     log.close()
+
+
+def _report_number_errors(errors: NumberErrors, as_json: bool) -> None:
+    if not errors.rows:
+        raise click.ClickException("There are no rows to test on.")
+    if as_json:
+        click.echo(json.dumps(errors.facts(), indent=2))
+        return
+    r2 = f"R^2 {errors.r2:.4f}" if errors.r2 == errors.r2 else "no R^2, since all targets are equal"
+    click.echo(f"RMSE {errors.rmse:.6g}, MAE {errors.mae:.6g}, {r2} on {errors.rows:,} rows.")
+    click.echo(f"Predicting their mean for each of them: RMSE {errors.rmse_of_mean:.6g}.")
 
 
 def _report(evaluation: Evaluation) -> None:

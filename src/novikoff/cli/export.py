@@ -85,8 +85,14 @@ def export(model: Path, output: str, to: str | None) -> None:
     from novikoff.estimators import Perceptron
     from novikoff.exports import to_json, to_onnx
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
 
     found = load_model(model)
+    if isinstance(found, StreamRegressor):
+        raise ModelFileError(
+            f"{model} predicts numbers by weights that depend on the size of each value, which cannot be exported; "
+            "only models of labels can be."
+        )
     if not isinstance(found, (Perceptron, StreamModel)):
         raise ModelFileError(
             f"{model} holds a {type(found).__name__}, which has no weights by feature; "

@@ -72,6 +72,8 @@ def _describe(found: Any, facts: dict[str, Any]) -> Iterator[str]:
     if "rule" in facts:
         rule = facts["rule"] if "function" not in facts else f"{facts['function']}, a function that is not in the file"
         yield f"{rule}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept"
+    if "loss" in facts:
+        yield f"regression with {facts['loss']} loss"
     if "kernel" in facts:
         yield f"kernel: K(x, z) = {facts['kernel']}"
     if facts["labels"]:
@@ -81,6 +83,8 @@ def _describe(found: Any, facts: dict[str, Any]) -> Iterator[str]:
     if facts.get("passes"):
         yield f"passes: {facts['passes']}{'' if facts['converged'] else ', without converging'}"
     yield from (f"read {rows:,} rows of {source}" for source, rows in facts.get("rows_read", {}).items())
+    if calibration := facts.get("calibration"):
+        yield f"probabilities: by a {calibration['kind']} of the scores, fitted to {calibration['rows']:,} held-out rows"
     ledger = getattr(found, "ledger", None) or getattr(found, "ledger_", None)
     if ledger is not None:
         yield from ("", repr(ledger))

@@ -26,7 +26,7 @@ from novikoff.cli.options import (
     require_replaceable,
     require_writable,
 )
-from novikoff.cli.progress import ByteCounter, LedgerTable, announce_compilation, progress, say
+from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say, table_for
 from novikoff.errors import NovikoffError
 from novikoff.formatting.phrases import pluralize
 
@@ -46,11 +46,14 @@ Examples:
   novikoff learn train.csv --from mail.nk -o mail.nk --resume
                                                             after Ctrl-C: only the rows not learned yet
   novikoff learn sms.txt --char-ngrams 2-5 -o sms.nk        lines of label<TAB>text
+  novikoff learn houses.csv --target price --loss squared -o houses.nk
+                                                            predict a number: regression
   novikoff learn ads.vw --passes 5 --hash-bits 22 --plot run.png -o ads.nk
   zcat log.gz | novikoff learn - -o log.nk
 """
 
 _MODEL_OPTIONS = (
+    "loss",
     "rule",
     "hypothesis",
     "no_intercept",
@@ -80,6 +83,13 @@ _MODEL_OPTIONS = (
     help="Continue from this model, with its rule and hypothesis.",
 )
 @click.option("--resume", is_flag=True, help="With --from: skip the rows of these files that it has learned.")
+@click.option(
+    "--loss",
+    type=click.Choice(["mistakes", "squared"]),
+    default="mistakes",
+    show_default=True,
+    help="What to keep small: wrong labels, or the squared errors of predicted numbers.",
+)
 @click.option(
     "--rule",
     type=click.Choice(RULES),
@@ -120,7 +130,8 @@ _MODEL_OPTIONS = (
     metavar="SHARE",
     type=click.FloatRange(0.0, 1.0, max_open=True),
     default=0.0,
-    help="Keep this share of the rows out of learning, and count the errors on them in the end.  [default: none]",
+    help="Keep this share of the rows out of learning; in the end count the errors on them, and calibrate the "
+    "probabilities of predict --proba by them.  [default: none]",
 )
 @click.option(
     "--test",
@@ -182,10 +193,16 @@ def learn(
     Vowpal Wabbit's text those that fewer than half of the rows have are only scaled, and 0 and 1 stay as they are. Each
     value of a column of words becomes a feature. A text becomes many features: its words and pairs of words, and its
     runs of three or four characters.
+
+    With --loss squared the labels are numbers, and the model predicts a number (regression, by ScInOL2 of Kempka et al.
+    2019). Nothing is to be tuned: the scales of columns and target do not matter. Instead of mistakes the table has the
+    root of the mean squared error (RMSE), and R^2, which compares it with predicting the mean of the targets so far: 1
+    is perfect, and 0 no better than that.
     """
     from novikoff.cli.learning_report import LearningReport, check_first_block
     from novikoff.streaming.checkpoints import Checkpointer, publish
     from novikoff.streaming.holdout import Holdout
+    from novikoff.streaming.opening import read_for_model
     from novikoff.streaming.passes import FilePasses
     from novikoff.streaming.rejects import RejectLog
     from novikoff.streaming.row_order import ShufflePolicy
@@ -206,6 +223,8 @@ def learn(
     if plot is not None:
         from novikoff.cli.ledger_plot import require_drawable
 
+        if model.predicts_numbers:
+            raise click.UsageError("--plot draws mistakes; a model of --loss squared makes none.")
         require_drawable(plot, model.ledger)
     announce_compilation()
     counter, guard = ByteCounter(files, 1), DeferredInterrupts()
@@ -222,7 +241,7 @@ def learn(
         options=options,
         policy=ShufflePolicy(shuffle, seed),
         holdout=held_out,
-        check=check_first_block,
+        check=None if model.predicts_numbers else check_first_block,
         observer=report,
     )
     session = LearningSession(
@@ -238,6 +257,8 @@ def learn(
     log.close()
     if stop is not None and model.encoding is None:
         raise Interrupted(f"Stopped. Nothing was learned, and {output} was not written.")
+    if stop is None and held_out.share and not model.predicts_numbers:
+        report.calibrate(held_out.held_out_rows(read_for_model(model, files, options)))
     session.save()
     report.print_mistakes()
     if stop is not None:
@@ -272,21 +293,32 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
 
     if start is not None:
-        ctx = click.get_current_context()
-        given = [name for name in chosen if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        given = [name for name in chosen if _is_given(name)]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
         return StreamModel.load(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
-    features = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
-    return StreamModel(learner, Features(scale=not chosen["no_scale"], **features), chosen["class_weight"])
+    options = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
+    features = Features(scale=not chosen["no_scale"], **options)
+    if chosen["loss"] == "squared":
+        given = [name for name in ("rule", "hypothesis", "no_intercept", "class_weight") if _is_given(name)]
+        if given:
+            raise click.UsageError(f"--{given[0].replace('_', '-')} is not for --loss squared, which needs no choice.")
+        return StreamRegressor(features)
+    return StreamModel(learner, features, chosen["class_weight"])
+
+
+def _is_given(name: str) -> bool:
+    """Whether an option of the running command is on its command line."""
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterrupts) -> BaseException | None:
     """Learn from all blocks; return what ended it early: Ctrl-C, or an error after something was learned."""
-    table = LedgerTable(session.model.ledger)
+    table = table_for(session.model.ledger)
     stop: BaseException | None = None
     try:
         with progress(counter) as update, guard:
@@ -305,7 +337,8 @@ def _learn(session: LearningSession, counter: ByteCounter, guard: DeferredInterr
 
 def _report(model: StreamModel, output: Path, plot: Path | None) -> None:
     """Print what was written, and plot the run."""
-    say(f"{output}: {pluralize(len(model.labels), 'label')}, {pluralize(model.n_features, 'feature')}.")
+    labels = "predicts numbers" if model.predicts_numbers else pluralize(len(model.labels), "label")
+    say(f"{output}: {labels}, {pluralize(model.n_features, 'feature')}.")
     if len(model.labels) == 1:
         say(f"Every row has the label {model.labels[0]!r}. Is this the column of the labels? --target names another.")
     if model.class_weights is not None and (unused := model.class_weights.unused(model.labels)):

@@ -11,13 +11,14 @@ from novikoff.cli.columns_report import ColumnsReport
 from novikoff.cli.printable import printable
 from novikoff.cli.progress import ByteCounter, say
 from novikoff.errors import DataError
+from novikoff.formatting.phrases import pluralize
 from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, require_repeated_labels
 from novikoff.streaming.passes import PassObserver
 from novikoff.streaming.progressive import ErrorCount, ProgressiveErrors
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
-    from novikoff.streaming.label_runs import LabelRuns
+    from novikoff.streaming.label_runs import LabelRuns, TargetRuns
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.row_order import RunOrder
     from novikoff.streaming.session import LearningSession
@@ -59,8 +60,8 @@ class LearningReport(PassObserver):
 
     Attributes
     ----------
-    progressive : ProgressiveErrors
-        Of the first pass.
+    progressive : ProgressiveErrors or None
+        Of the first pass; None if the model predicts numbers.
     session : LearningSession
         Set it before the first block is learned.
     """
@@ -68,9 +69,10 @@ class LearningReport(PassObserver):
     session: LearningSession
 
     def __init__(self, model: StreamModel, counter: ByteCounter, warm_up: WarmUp) -> None:
-        self.model, self.progressive = model, ProgressiveErrors(model.model)
+        self.model = model
+        self.progressive = None if model.predicts_numbers else ProgressiveErrors(model.model)
         self._counter, self._columns, self._warm_up = counter, ColumnsReport(), warm_up
-        self._start = model.ledger.examples, model.ledger.mistakes
+        self._examples, self._mistakes = model.ledger.examples, getattr(model.ledger, "mistakes", 0)
         self._first_pass: ErrorCount | None = None
         self._is_sorted = False
 
@@ -87,28 +89,29 @@ class LearningReport(PassObserver):
         how = f" {order.parts} parts one after another, since they do not fit in memory," if order.parts > 1 else ""
         say(f"{why} learned in a random order,{how} with seed {order.seed}; --shuffle never keeps the order.")
 
-    def on_sorted(self, runs: LabelRuns) -> None:
+    def on_sorted(self, runs: LabelRuns | TargetRuns) -> None:
         self._is_sorted = True
         rows = f"the first {runs.n_rows:,} rows"
-        what = f"{rows} come sorted by label" if len(runs.labels) > 1 else f"{rows} all have one label"
+        what = f"{rows} all have one label" if len(runs.labels) == 1 else f"{rows} come sorted by label"
         say(
             f"{what[0].upper()}{what[1:]}. If all rows come sorted, the rates below mean nothing: shuffle them first, "
             "or give a file by its name instead of a pipe."
         )
 
     def on_pass_end(self, k: int) -> None:
-        if k == 0:
-            self._first_pass = self._mistakes()
+        if k == 0 and self.progressive is not None:
+            self._first_pass = self._count_mistakes()
             self.session.progressive = None
 
-    def _mistakes(self) -> ErrorCount:
-        examples, mistakes = self._start
+    def _count_mistakes(self) -> ErrorCount:
         ledger = self.model.ledger
-        return ErrorCount(ledger.mistakes - mistakes, ledger.examples - examples)
+        return ErrorCount(ledger.mistakes - self._mistakes, ledger.examples - self._examples)
 
     def print_mistakes(self) -> None:
         """Print the mistakes over the first pass and over its last tenth, and say what they are."""
-        count = self._first_pass or self._mistakes()
+        if self.progressive is None:
+            return
+        count = self._first_pass or self._count_mistakes()
         if not count.rows:
             return
         say(f"Mistakes while learning: {count}; each row was predicted before it was learned from.")
@@ -119,10 +122,24 @@ class LearningReport(PassObserver):
         if self._is_sorted:
             say("The rows seemed to be sorted by label: these rates say nothing about other rows.")
 
+    def calibrate(self, blocks: Iterator[Block]) -> None:
+        """Fit the probabilities of labels to rows that were not learned, or say why that is impossible."""
+        from novikoff.streaming.calibrating import calibrate
+
+        try:
+            calibrate(self.model, blocks)
+        except DataError as error:
+            say(f"No probabilities for predict --proba: {error}")
+
     def print_errors(self, name: str, blocks: Iterator[Block]) -> None:
         """Print the errors on rows that were not learned."""
         from novikoff.streaming.candidates import evaluate
+        from novikoff.streaming.regressor import StreamRegressor
 
+        if isinstance(self.model, StreamRegressor):
+            errors = self.model.measure_errors(blocks)
+            say(f"{name}, never learned from: RMSE {errors.rmse:.5g} on {pluralize(errors.rows, 'row')}.")
+            return
         evaluation = evaluate(self.model, blocks)
         if not evaluation.rows:
             say(f"{name}: there are no rows to test on.")

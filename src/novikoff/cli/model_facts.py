@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,8 @@ _COUNTED = ("examples", "mistakes", "radius", "norm", "margin_at_most")
 
 def stream_facts(model: StreamModel, top: int) -> dict[str, Any]:
     """Return the facts of a model that has learned from files."""
+    if model.predicts_numbers:
+        return _regression_facts(model, top)
     scales = _find_scales(model)
     return {
         **_perceptron_facts(model.model),
@@ -27,10 +30,32 @@ def stream_facts(model: StreamModel, top: int) -> dict[str, Any]:
         "features": model.n_features,
         "rows_read": model.rows_read,
         **{name: getattr(model.ledger, name) for name in _COUNTED},
-        "standardised": scales is not None,
+        "standardised": scales is not None or _is_sparse_scaled(model),
+        "calibration": None if model.calibration is None else asdict(model.calibration),
         "text_length": model.features.text_length if "text" in model.kinds.values() else None,
         "heaviest": _perceptron_weights(model.model, model.names, top, scales),
     }
+
+
+def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
+    ledger: Any = model.ledger
+    figures = {name: getattr(ledger, name) for name in ("rmse", "rmse_of_mean", "r2", "mean", "lowest", "highest")}
+    weights: Any = model.model.weights()  # type: ignore[attr-defined]  # of a RegressionModel
+    return {
+        "loss": "squared",
+        "labels": [],
+        "features": model.n_features,
+        "rows_read": model.rows_read,
+        "examples": ledger.examples,
+        **{name: None if value != value else value for name, value in figures.items()},
+        "standardised": _find_scales(model) is not None or _is_sparse_scaled(model),
+        "heaviest": [_vector_facts(model.target or "the target", float(weights[0]), weights[1:], model.names, top)],
+    }
+
+
+def _is_sparse_scaled(model: StreamModel) -> bool:
+    """Whether the model standardises features that are not columns of a table."""
+    return not model.takes_tables and model.encoding is not None and model.encoding.scales
 
 
 def _perceptron_facts(model: Model) -> dict[str, Any]:

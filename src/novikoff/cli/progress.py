@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -13,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from novikoff.data.formats.sources import Source
     from novikoff.perceptron.ledger import Ledger
+    from novikoff.regression.ledger import RegressionLedger
 
-__all__ = ["ByteCounter", "LedgerTable", "announce_compilation", "progress", "say"]
+__all__ = ["ByteCounter", "ErrorTable", "LedgerTable", "announce_compilation", "progress", "say", "table_for"]
 
 
 def say(message: str) -> None:
@@ -34,7 +37,7 @@ def announce_compilation() -> None:
         before_compiling(lambda: say("Compiling (once on this machine) ..."))
 
 
-class LedgerTable:
+class _GrowingTable(ABC):
     """A table on the standard error that grows by a line at a time.
 
     Attributes
@@ -43,27 +46,28 @@ class LedgerTable:
         How many examples the ledger had at the beginning.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    headings: str
+
+    def __init__(self, ledger: Any) -> None:
         from novikoff._compiled import compile_seconds, working_time
 
         self.first = ledger.examples
-        self._examples, self._mistakes = ledger.examples, ledger.mistakes
+        self._before = ledger  # as it was at the last line
         self._last = -1  # examples in the last line
         self._began, self._compiled_before = working_time(), compile_seconds()
 
-    def add_line(self, ledger: Ledger) -> None:
+    @abstractmethod
+    def format_line(self, ledger: Any, before: Any) -> str:
+        """The figures of a ledger, and those since it was as before."""
+
+    def add_line(self, ledger: Any) -> None:
         """Print the figures of a ledger, below the headings if it is the first line."""
         if self._last < 0:
-            say(f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}")
-        since = (ledger.mistakes - self._mistakes) / max(1, ledger.examples - self._examples)
-        self._examples, self._mistakes = ledger.examples, ledger.mistakes
-        self._last = ledger.examples
-        say(
-            f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
-            f"{ledger.norm:>10.4g}"
-        )
+            say(self.headings)
+        say(self.format_line(ledger, self._before))
+        self._before, self._last = ledger, ledger.examples
 
-    def finish(self, ledger: Ledger) -> None:
+    def finish(self, ledger: Any) -> None:
         """Print the last line, and how many rows were learned per second, apart from compiling."""
         from novikoff._compiled import compile_seconds, working_time
 
@@ -74,6 +78,46 @@ class LedgerTable:
         compiling = compile_seconds() - self._compiled_before
         apart = f", besides {compiling:.1f} s of compiling" if compiling >= 0.05 else ""
         say(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s{apart}.")
+
+
+class LedgerTable(_GrowingTable):
+    """The mistakes of a run."""
+
+    headings = f"{'rows':>12} {'mistakes':>11} {'since last':>11} {'rate':>8} {'norm |w|':>10}"
+
+    def format_line(self, ledger: Ledger, before: Ledger) -> str:
+        since = (ledger.mistakes - before.mistakes) / max(1, ledger.examples - before.examples)
+        return (
+            f"{ledger.examples:>12,} {ledger.mistakes:>11,} {since:>11.4f} {ledger.error_rate:>8.4f} "
+            f"{ledger.norm:>10.4g}"
+        )
+
+
+class ErrorTable(_GrowingTable):
+    """The errors of a run of regression, and those of the mean of the targets so far."""
+
+    headings = f"{'rows':>12} {'RMSE':>11} {'since last':>11} {'of mean':>11} {'R^2':>8}"
+
+    def format_line(self, ledger: RegressionLedger, before: RegressionLedger) -> str:
+        if ledger.examples < 2:  # nothing to predict the first row from
+            return f"{ledger.examples:>12,}"
+        rows = max(1, ledger.examples - max(1, before.examples))
+        since = math.sqrt(max(0.0, ledger.squared_error - before.squared_error) / rows)
+        r2 = "" if math.isnan(ledger.r2) else f"{ledger.r2:>8.4f}"
+        return f"{ledger.examples:>12,} {ledger.rmse:>11.5g} {since:>11.5g} {ledger.rmse_of_mean:>11.5g} {r2}".rstrip()
+
+    def finish(self, ledger: RegressionLedger) -> None:
+        super().finish(ledger)
+        if not math.isnan(ledger.r2):
+            say(
+                f"RMSE {ledger.rmse:.5g}, each row predicted before it was learned from; predicting the mean of the "
+                f"targets before it has {ledger.rmse_of_mean:.5g}: R^2 {ledger.r2:.4f}."
+            )
+
+
+def table_for(ledger: Ledger | RegressionLedger) -> _GrowingTable:
+    """A table for the ledger of a model."""
+    return LedgerTable(ledger) if hasattr(ledger, "mistakes") else ErrorTable(ledger)
 
 
 class ByteCounter:

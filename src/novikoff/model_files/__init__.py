@@ -18,6 +18,8 @@ The name of a tensor begins with the path of its section:
     state.history.K    update sequence K of a voted learner: .slots (row indices), .steps, .classes, .examples, .base,
                 and the stored rows, dense (.rows) or as CSR (.rows.data, .rows.indices, .rows.indptr)
     parameters  the arguments of the constructor, with the state of a RandomState
+    regression  .coordinates, .counts, .measures of a stream regressor; see _compiled/loops/regression.py
+    calibration how scores become probabilities, if a stream model was calibrated: kind, slope, intercept, rows
     fitted      n_iter_, converged_, n_features_in_, feature_names_in_, where there are any
 
 A list of strings or values of several types is three tensors: .bytes, .offsets and, if the types differ, .types.

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from novikoff.estimators import KernelPerceptron, KernelRegressor, LinearClassifier, LinearRegressor, Perceptron
     from novikoff.losses import Custom
     from novikoff.streaming.model import StreamModel
+    from novikoff.streaming.regressor import StreamRegressor
     from novikoff.structured import SequenceTagger
 
     AnyEstimator: TypeAlias = KernelPerceptron | KernelRegressor | LinearClassifier | LinearRegressor | Perceptron
-    AnyLearner: TypeAlias = AnyEstimator | SequenceTagger | StreamModel
+    AnyLearner: TypeAlias = AnyEstimator | SequenceTagger | StreamModel | StreamRegressor
 
 __all__ = ["KINDS", "Kind", "load"]
 
@@ -47,6 +48,7 @@ KINDS = {
     "kernel-regressor": Kind("novikoff.estimators.from_files", "load_kernel", "kernel"),
     "tagger": Kind("novikoff.structured.saving", "load_tagger", "attributes"),
     "stream": Kind("novikoff.streaming.model", "load_stream_model"),
+    "stream-regressor": Kind("novikoff.streaming.regressor", "load_stream_regressor"),
 }
 _NEEDED_BY = {
     "rule": "perceptrons trained by a function",
@@ -83,7 +85,8 @@ def load(
 
     Returns
     -------
-    Perceptron, LinearClassifier, LinearRegressor, KernelPerceptron, KernelRegressor, SequenceTagger or StreamModel
+    Perceptron, LinearClassifier, LinearRegressor, KernelPerceptron, KernelRegressor, SequenceTagger, StreamModel or
+    StreamRegressor
 
     Examples
     --------

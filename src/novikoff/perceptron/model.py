@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops.additive import TIE_NEGATIVE
+from novikoff._compiled.loops.additive import EXAMPLES, TIE_NEGATIVE
 from novikoff.errors import ReentryError
 from novikoff.inputs.examples import check_example
 from novikoff.inputs.labels import Labels, encode_labels
@@ -158,6 +158,11 @@ class Model(ExclusiveAccess):
     def n_features(self) -> int | None:
         """The number of features; None before the first example."""
         return self._now.n_features
+
+    @property
+    def n_examples(self) -> int:
+        """The number of examples learned from."""
+        return int(self.state.counts[EXAMPLES])
 
     @property
     def state(self) -> State:

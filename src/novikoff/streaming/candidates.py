@@ -13,7 +13,8 @@ from novikoff.inputs.rows import Rows
 from novikoff.perceptron.learner import Learner
 from novikoff.selection.choosing import Trial, size_of, spread_of
 from novikoff.selection.evaluation import Evaluation, Evaluator, plain_labels
-from novikoff.streaming.model import StreamModel, encoding_for
+from novikoff.streaming.encodings import encoding_for
+from novikoff.streaming.model import StreamModel
 from novikoff.streaming.row_order import ShufflePolicy, visit_in_memory
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""LabelRuns: do the rows of a stream come sorted by label?"""
+"""LabelRuns and TargetRuns: do the rows of a stream come sorted by label, or by a number to predict?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
 
-__all__ = ["LabelRuns"]
+__all__ = ["LabelRuns", "TargetRuns"]
 
 _RUNS_PER_LABEL = 2  # in a file, so that a few misplaced rows do not hide that it is sorted
 _MIN_EVIDENCE = 3  # how many times fewer runs than in a random order
@@ -87,3 +87,69 @@ class LabelRuns:
     def seems_sorted(self) -> bool:
         """Whether the rows are sorted as far as they have come, or have all had one label for long."""
         return self.is_sorted or (self.n_runs == 1 and self.n_rows >= _MANY_ALIKE)
+
+
+class TargetRuns:
+    """Counts the rising and falling runs of the numbers to predict, along a stream.
+
+    n different numbers in a random order come in (2 n - 1) / 3 such runs on average (Bienaymé 1874); sorted ones in
+    one.
+
+    Parameters
+    ----------
+    n_files : int
+        Over how many files the stream goes, each of which may be sorted by itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from novikoff.data.formats import TableBlock
+    >>> from novikoff.streaming.label_runs import TargetRuns
+    >>> runs = TargetRuns()
+    >>> for start in (0.0, 50.0):
+    ...     runs.add(TableBlock("prices.csv", np.arange(50), start + np.arange(50), {}))
+    >>> runs.n_runs, runs.is_sorted
+    (1, True)
+    """
+
+    labels: tuple[Any, ...] = ()
+
+    def __init__(self, n_files: int = 1) -> None:
+        self.n_runs = self.n_rows = 0
+        self._max_runs = _RUNS_PER_LABEL * n_files
+        self._last: float | None = None
+        self._direction = 0.0
+
+    def add(self, block: Block) -> None:
+        """Count the numbers of the next rows; those that are none are for the model to refuse."""
+        if block.labels is None or not len(block):
+            return
+        try:
+            numbers = np.asarray(block.labels, np.float64)
+        except (TypeError, ValueError):
+            return
+        self.n_rows += len(numbers)
+        values = numbers if self._last is None else np.append(self._last, numbers)
+        self._last = float(values[-1])
+        directions = np.sign(np.diff(values))
+        directions = np.append(self._direction, directions[directions != 0.0])
+        if len(directions) > 1:
+            self.n_runs += int(np.count_nonzero(directions[1:] != directions[:-1]))
+            self._direction = float(directions[-1])
+
+    @property
+    def expected_runs(self) -> float:
+        """How many runs different numbers would have on average in a random order."""
+        return (2 * self.n_rows - 1) / 3
+
+    @property
+    def may_be_sorted(self) -> bool:
+        """Whether the numbers have come in so few runs that the rows may turn out to be sorted."""
+        return self.n_runs <= self._max_runs
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the numbers have come in few runs, and in far fewer than in a random order."""
+        return self.may_be_sorted and self.n_runs * _MIN_EVIDENCE <= self.expected_runs
+
+    seems_sorted = is_sorted

@@ -7,20 +7,21 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from novikoff import hypotheses, rules
 from novikoff.data.encoding import Features
 from novikoff.data.formats.block import Block
-from novikoff.errors import DataError
+from novikoff.errors import DataError, LossError
 from novikoff.perceptron.learner import Learner, Ties
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.class_weights import ClassWeight
 from novikoff.streaming.data_checks import require_repeated_labels
-from novikoff.streaming.label_runs import LabelRuns
+from novikoff.streaming.label_runs import LabelRuns, TargetRuns
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.opening import remember_reader
 from novikoff.streaming.passes import FilePasses, PassObserver, RowSkipper
+from novikoff.streaming.regressor import StreamRegressor
 from novikoff.streaming.rejects import RejectLog
 from novikoff.streaming.row_order import ShufflePolicy, Shuffles
 from novikoff.streaming.session import LearningSession
@@ -36,6 +37,7 @@ _FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
 def learn(
     stream: Iterable[Block] | PathLike | Sequence[PathLike],
     *,
+    loss: Literal["mistakes", "squared"] = "mistakes",
     rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
     hypothesis: hypotheses.HypothesisName = "averaged",
     fit_intercept: bool = True,
@@ -56,8 +58,11 @@ def learn(
     ----------
     stream : path, list of paths, or iterable of blocks
         Files in any format that `open_stream` reads, or the blocks that it yields.
+    loss : {"mistakes", "squared"}
+        What to keep small: the number of wrong labels, or, for labels that are numbers, the squared errors of the
+        predicted numbers (regression, see `StreamRegressor`).
     rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`.
+        As those of `Perceptron`; not for the squared loss, which has nothing to choose.
     class_weight : dict {label: weight} or "balanced", optional
         The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
         n / (K * count of the label), for the n rows and K labels so far.
@@ -89,7 +94,7 @@ def learn(
 
     Returns
     -------
-    StreamModel
+    StreamModel, or StreamRegressor for the squared loss
         With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
 
     Examples
@@ -114,13 +119,19 @@ def learn(
 
     >>> nk.learn(nk.open_stream(days, target="sail"), hypothesis="last").ledger.examples
     4
+
+    A number can be the target of a regression:
+
+    >>> nk.learn(days, target="wind", loss="squared")
+    StreamRegressor(4 features, 4 examples)
     >>> folder.cleanup()
     """
     files = _as_files(stream)
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_sound(files, options, passes, checkpoint, resume)
     learner = Learner(rules.resolve(rule), hypotheses.resolve(hypothesis), ties, fit_intercept)
-    model = _new_or_resumed(StreamModel(learner, Features(**chosen), class_weight), checkpoint if resume else None)
+    new = _new_model(loss, learner, Features(**chosen), class_weight)
+    model = _new_or_resumed(new, checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
     blocks: Iterable[Block]
@@ -133,7 +144,7 @@ def learn(
             resume=is_resumed,
             options=options,
             policy=ShufflePolicy(shuffle, seed),
-            check=require_repeated_labels,
+            check=None if model.predicts_numbers else require_repeated_labels,
             observer=_WarningObserver(),
         )
     else:
@@ -175,25 +186,46 @@ def _require_sound(
         require_replaceable(checkpoint)
 
 
+def _new_model(loss: str, learner: Learner, features: Features, class_weight: ClassWeight | None) -> StreamModel:
+    """A model that has learned nothing."""
+    if loss == "mistakes":
+        return StreamModel(learner, features, class_weight)
+    if loss != "squared":
+        raise LossError(f"learn() knows the losses 'mistakes' and 'squared'; found {loss!r}.")
+    if class_weight is not None:
+        raise LossError("class_weight is for loss='mistakes': numbers have no classes.")
+    default = Learner(hypothesis=hypotheses.Averaged())
+    for name in _LEARNER_OPTIONS:
+        if getattr(learner, name) != getattr(default, name):
+            raise LossError(f"{name} is for loss='mistakes'; loss='squared' has nothing to choose.")
+    return StreamRegressor(features)
+
+
 def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamModel:
     """The model in the checkpoint, if there is one, which must have been made as the new one; else the new one."""
     if checkpoint is None or not os.path.exists(checkpoint):
         return new
     model = StreamModel.load(checkpoint)
-    learner, features = new.model.learner, new.features
-    own, own_features = model.model.learner, getattr(model.encoding, "features", features)
-    pairs = {name: (getattr(own, name), getattr(learner, name)) for name in _LEARNER_OPTIONS}
-    pairs |= {name: (getattr(own_features, name), getattr(features, name)) for name in _FEATURE_OPTIONS}
+    pairs: dict[str, Any] = {"loss": (_loss_of(model), _loss_of(new))}
+    if not (model.predicts_numbers or new.predicts_numbers):
+        own, asked = model.model.learner, new.model.learner
+        pairs |= {name: (getattr(own, name), getattr(asked, name)) for name in _LEARNER_OPTIONS}
+    features = getattr(model.encoding, "features", new.features)
+    pairs |= {name: (getattr(features, name), getattr(new.features, name)) for name in _FEATURE_OPTIONS}
     if model.encoding is not None:
-        pairs["scale"] = (model.encoding.scales, features.scale)
+        pairs["scale"] = (model.encoding.scales, new.features.scale)
     pairs["class_weight"] = _class_weight_of(model), _class_weight_of(new)
-    for name, (found, asked) in pairs.items():
-        if found != asked:
+    for name, (found, asked_for) in pairs.items():
+        if found != asked_for:
             raise DataError(
-                f"{os.fspath(checkpoint)} was learned with {name}={found} and cannot be continued with {name}={asked}. "
-                "Give the same parameters, or resume=False to begin anew."
+                f"{os.fspath(checkpoint)} was learned with {name}={found} and cannot be continued with "
+                f"{name}={asked_for}. Give the same parameters, or resume=False to begin anew."
             )
     return model
+
+
+def _loss_of(model: StreamModel) -> str:
+    return "squared" if model.predicts_numbers else "mistakes"
 
 
 def _class_weight_of(model: StreamModel) -> ClassWeight | None:
@@ -206,8 +238,8 @@ class _WarningObserver(PassObserver):
     def on_notice(self, message: str) -> None:
         warnings.warn(message, UserWarning, stacklevel=2)
 
-    def on_sorted(self, runs: LabelRuns) -> None:
+    def on_sorted(self, runs: LabelRuns | TargetRuns) -> None:
         self.on_notice(
             f"The first {runs.n_rows:,} rows come sorted by label, or have one label only, and stay in their order: "
-            "the number of mistakes then says nothing, and the model may be poor. Shuffle the rows first."
+            "what the ledger counts then says nothing, and the model may be poor. Shuffle the rows first."
         )

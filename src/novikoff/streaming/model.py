@@ -11,19 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from novikoff._compiled.loops.additive import EXAMPLES
-from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
-from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
+from novikoff.data.encoding import Encoding, Features, TableEncoding
+from novikoff.data.formats.block import Block
 from novikoff.data.formats.sources import STANDARD_INPUT
 from novikoff.data.table_form import TableForm
-from novikoff.errors import ModelFileError, ReentryError
+from novikoff.errors import DataError, ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
+from novikoff.selection.calibration import Calibration
 from novikoff.streaming.class_weights import ClassWeight, ClassWeights
+from novikoff.streaming.encodings import encoding_for, read_encoding
 from novikoff.streaming.row_order import RunOrder
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
@@ -62,6 +63,8 @@ class StreamModel(ExclusiveAccess):
         The column of a table that holds the labels.
     form : TableForm or None
         How the tables are written that it has learned from.
+    calibration : Calibration or None
+        How scores become probabilities; set by `nk.calibrate`, and None again after further learning.
 
     Examples
     --------
@@ -79,6 +82,8 @@ class StreamModel(ExclusiveAccess):
     (['go'], ['sky=sun', 'sky=rain'])
     """
 
+    kind = KIND  # of model files
+    predicts_numbers = False  # but labels
     __copy__ = deep_copy
     form: TableForm | None = None  # here: it is not in pickles of earlier versions
 
@@ -95,6 +100,7 @@ class StreamModel(ExclusiveAccess):
         self.rows_of_run: dict[str, int] = {}
         self.run_order: RunOrder | None = None
         self.target: str | None = None
+        self.calibration: Calibration | None = None
         self._lock, self._piece = make_lock(self), None
 
     # -- one call at a time
@@ -111,7 +117,7 @@ class StreamModel(ExclusiveAccess):
         return deepcopy(kept)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=make_lock(self), _piece=None)
+        self.__dict__.update({"calibration": None} | state, _lock=make_lock(self), _piece=None)
 
     def _apply_pending(self) -> None:
         if self._piece is not None:
@@ -139,7 +145,7 @@ class StreamModel(ExclusiveAccess):
 
     def _abandon(self, piece: _Piece) -> None:
         """Stop learning from a piece that is refused, and undo it if no row of it has been learned."""
-        if int(self.model.state.counts[EXAMPLES]) == piece.examples:
+        if self.model.n_examples == piece.examples:
             piece.rows = None  # so that it is undone, not learned, if this is interrupted
             self._undo(piece)
         self._piece = None
@@ -149,7 +155,7 @@ class StreamModel(ExclusiveAccess):
         assert piece.rows is not None
         done = 0
         for rows in piece.rows:
-            if len(rows) and int(self.model.state.counts[EXAMPLES]) == piece.examples + done:
+            if len(rows) and self.model.n_examples == piece.examples + done:
                 part = slice(done, done + len(rows))
                 importances = None if piece.importances is None else piece.importances[part]
                 self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], importances=importances)
@@ -157,6 +163,7 @@ class StreamModel(ExclusiveAccess):
         self.class_weights = piece.class_weights
         self.rows_read = piece.rows_read
         self.rows_of_run = piece.rows_of_run
+        self.calibration = None  # of the scores before
         self._piece = None
 
     def __repr__(self) -> str:
@@ -240,15 +247,21 @@ class StreamModel(ExclusiveAccess):
             raise ValueError("Rows without labels teach nothing.")
         encoding = self.encoding or encoding_for(block, self.features)
         encoding.require(block)
-        classes, class_indices = block.encode_labels()
-        self.model.require_sortable(classes)  # before anything has changed
-        before, done = int(self.model.state.counts[EXAMPLES]), 0
+        classes, class_indices = self._encode_labels(block)
+        before, done = self.model.n_examples, 0
         edges = [0, *sorted(stop - before for stop in stops if before < stop < before + len(block)), len(block)]
         for start, stop in pairwise(edges):
             for piece in encoding.split(block if stop - start == len(block) else block[start:stop]):
                 own_indices = class_indices[done : done + len(piece)]
                 yield self._learn_piece(encoding, piece, classes, own_indices, before_piece)
                 done += len(piece)
+
+    def _encode_labels(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Return the classes of a block, and for each row the index of its own; raise an error if they are no labels
+        for this model."""
+        classes, class_indices = block.encode_labels()
+        self.model.require_sortable(classes)
+        return classes, class_indices
 
     @exclusive_write
     def _learn_piece(
@@ -265,7 +278,7 @@ class StreamModel(ExclusiveAccess):
         rows_of_run = self.rows_of_run
         if block.source != STANDARD_INPUT:  # a pipe cannot be read from the start again
             rows_of_run = rows_of_run | {block.source: rows_of_run.get(block.source, 0) + len(block)}
-        examples = int(self.model.state.counts[EXAMPLES])
+        examples = self.model.n_examples
         self._piece = piece = _Piece(
             self.encoding,
             encoding.snapshot(),
@@ -309,6 +322,16 @@ class StreamModel(ExclusiveAccess):
         return self.model.predict(self._rows_of(block))
 
     @exclusive_read
+    def predict_proba(self, block: Block) -> np.ndarray:
+        """Return the probability of every label, in the order of `labels`, for every row of a block."""
+        if self.calibration is None:
+            raise DataError(
+                "The model has no probabilities: it has not been calibrated since it has last learned. Call "
+                "nk.calibrate(model, blocks) with rows that it has not learned from."
+            )
+        return self.calibration.probabilities(self.model.scores(self._rows_of(block)))
+
+    @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
         """Return for each label (of two, the second) the features with the largest weights, and these weights."""
         weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
@@ -330,13 +353,11 @@ class StreamModel(ExclusiveAccess):
         root = Section("The model cannot be saved")
         if self.encoding is None:
             root.fail("it has learned nothing yet")
-        if isinstance(self.model.learner.rule, Custom):
-            root.fail("its rule is a function, and a file holds no code")
-        write_model(root, self.model)
+        self._write_model(root)
         encoding = root.add_part("encoding")
         encoding.facts["kind"] = self.encoding.kind
         self.encoding.write_to(encoding)
-        if self.encoding.n_features != self.model.state.n_features:
+        if self.encoding.n_features != self.model.n_features:
             root.fail("it was stopped within a block by an error; go on from the last file that was written")
         root.facts["rows_read"], root.facts["rows_of_run"] = self.rows_read, self.rows_of_run
         root.facts["target"] = self.target or ""
@@ -346,26 +367,41 @@ class StreamModel(ExclusiveAccess):
             self.form.write_to(root.add_part("form"))
         if self.class_weights is not None:
             self.class_weights.write_to(root.add_part("class_weights"))
-        write(path, KIND, root, lambda found: StreamModel.read_from(found, path))
+        if self.calibration is not None:
+            self.calibration.write_to(root.add_part("calibration"))
+        write(path, self.kind, root, lambda found: type(self).read_from(found, path))
+
+    def _write_model(self, root: Section) -> None:
+        if isinstance(self.model.learner.rule, Custom):
+            root.fail("its rule is a function, and a file holds no code")
+        write_model(root, self.model)
+
+    @staticmethod
+    def _read_model(root: Section) -> Model:
+        return read_model(root)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StreamModel:
-        """Read a model that `save` has written. It goes on learning as if it had never stopped, to the last bit."""
+        """Read a model that `save` has written. It goes on learning as if it had never stopped, to the last bit.
+
+        A file of `novikoff learn --loss squared` becomes a `StreamRegressor`.
+        """
+        from novikoff.streaming.regressor import StreamRegressor  # a subclass
+
         kind, root = read(path)
-        if kind != KIND:
-            how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
-            raise ModelFileError(
-                f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}."
-            )
-        return cls.read_from(root, path)
+        for each in (StreamModel, StreamRegressor):
+            if kind == each.kind and issubclass(each, cls):
+                return each.read_from(root, path)
+        how = "it is for `novikoff tag`" if kind == "tagger" else "open it with nk.load in Python"
+        raise ModelFileError(f"{os.fspath(path)} holds a learner of kind {kind!r}, not one of `novikoff learn`: {how}.")
 
     @classmethod
     def read_from(cls, root: Section, path: str | os.PathLike[str]) -> StreamModel:
         """Build a model from the content of a model file."""
         found = cls.__new__(cls)
         found._lock, found._piece = make_lock(found), None
-        found.model = read_model(root, None)
-        found.encoding = _read_encoding(root.part("encoding"))
+        found.model = cls._read_model(root)
+        found.encoding = read_encoding(root.part("encoding"))
         found.features = getattr(found.encoding, "features", Features(scale=found.encoding.scales))
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
@@ -376,10 +412,13 @@ class StreamModel(ExclusiveAccess):
         found.form = TableForm.read_from(root.part("form")) if "form" in root.facts else None
         if "class_weights" in root.facts:
             found.class_weights = ClassWeights.read_from(root.part("class_weights"))
-        if found.encoding.n_features != found.model.state.n_features:
+        found.calibration = None
+        if "calibration" in root.facts:
+            found.calibration = Calibration.read_from(root.part("calibration"), len(found.labels))
+        if found.encoding.n_features != found.model.n_features:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no valid model: {found.encoding.n_features} features and "
-                f"{found.model.state.n_features} weights."
+                f"{found.model.n_features} weights."
             )
         return found
 
@@ -409,15 +448,6 @@ def load_stream_model(path: str | os.PathLike[str], kind: str, root: Section, co
     return StreamModel.read_from(root, path)
 
 
-def encoding_for(block: Block, features: Features) -> Encoding[Any]:
-    """Return a new encoding for a stream that begins with this block."""
-    if isinstance(block, SparseBlock):
-        return IndexEncoding.empty(scale=features.scale)
-    if isinstance(block, NamedBlock):
-        return NameEncoding.empty(features.hash_bits, scale=features.scale)
-    return TableEncoding(features)
-
-
 def _read_run_order(root: Section) -> RunOrder | None:
     if "run_order" not in root.facts:  # as in files of earlier versions
         return None
@@ -431,12 +461,3 @@ def _read_run_order(root: Section) -> RunOrder | None:
     )
     root.require(order.seed >= 0 and order.rows >= 0 and order.parts >= 1, "the order of its rows makes no sense")
     return order
-
-
-def _read_encoding(section: Section) -> Encoding[Any]:
-    """Read the encoding of the kind that the section names."""
-    kind = section.fact("kind", str)
-    for encoding in (IndexEncoding, NameEncoding, TableEncoding):
-        if encoding.kind == kind:
-            return encoding.read_from(section)
-    raise ModelFileError(f"The model has an encoding of kind {kind!r}, which this version of novikoff does not know.")

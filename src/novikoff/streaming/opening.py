@@ -29,11 +29,15 @@ def open_for_model(
     options = dict(options)
     target = options.get("target", model.target if labelled else False)
     hints: dict[str, Any] = {} if target is None else {"target": target}
+    kinds: dict[Any, str] = {}
     if model.takes_tables and target is not None:
         # A categorical column with the values a1 and 17 would be sniffed as numbers in a file that has only 17.
-        kinds = model.kinds
+        kinds = dict(model.kinds)
         if labelled and any(isinstance(label, str) for label in model.labels):
             kinds[target] = "word"
+    if labelled and model.predicts_numbers and target not in (None, False):
+        kinds[target] = "number"  # or one bad row among the first would make a column of words of it
+    if kinds:
         hints["types"] = {**kinds, **options.pop("types", {})}
         hints["only"] = frozenset(model.kinds)
         n_columns = 0 if model.form is None else model.form.n_columns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from novikoff.data.formats.joining import memory_of
 from novikoff.errors import DataError
 from novikoff.streaming.holdout import Holdout
-from novikoff.streaming.label_runs import LabelRuns
+from novikoff.streaming.label_runs import LabelRuns, TargetRuns
 from novikoff.streaming.opening import open_for_model, options_like, remember_reader
 from novikoff.streaming.row_order import RunOrder, ShufflePolicy, scatter, shuffle_blocks, windows
 
@@ -82,7 +82,7 @@ class PassObserver:
     def on_order(self, order: RunOrder) -> None:
         """Called before the first shuffled row is learned."""
 
-    def on_sorted(self, runs: LabelRuns) -> None:
+    def on_sorted(self, runs: LabelRuns | TargetRuns) -> None:
         """Called once, as early as can be, if rows that stay in their order seem to be sorted by label."""
 
     def on_pass_end(self, k: int) -> None:
@@ -184,7 +184,7 @@ class FilePasses:
         blocks = self._read(with_rejects=True)
         if self.policy.when == "never" or "-" in self.files:
             return None, self._watch_labels(blocks)
-        runs = LabelRuns(len(self.files))
+        runs = self._new_runs()
         for block in blocks:
             self._cache.add(block)
             runs.add(block)
@@ -198,6 +198,9 @@ class FilePasses:
         order = RunOrder(self.name, self.policy.seed, runs.n_rows, self._cache.parts, is_first_shuffled=True)
         return self._announce(order), iter(())
 
+    def _new_runs(self) -> LabelRuns | TargetRuns:
+        return (TargetRuns if self.model.predicts_numbers else LabelRuns)(len(self.files))
+
     def _announce(self, order: RunOrder) -> RunOrder:
         """Have the model remember an order before the first row is learned in it."""
         self.model.run_order = order
@@ -206,7 +209,7 @@ class FilePasses:
 
     def _watch_labels(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks, and report if they come sorted by label."""
-        runs, is_reported = LabelRuns(len(self.files)), False
+        runs, is_reported = self._new_runs(), False
         for block in blocks:
             if runs.may_be_sorted and not is_reported:
                 runs.add(block)

@@ -1,0 +1,1 @@
+"""Online regression: numbers instead of classes, with squared loss, for streams of rows."""

@@ -1,0 +1,30 @@
+"""Which encoding a stream has: a new one for its first block, or that of a model file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from novikoff.data.encoding import Encoding, Features, IndexEncoding, NameEncoding, TableEncoding
+from novikoff.data.formats.block import Block, NamedBlock, SparseBlock
+from novikoff.errors import ModelFileError
+from novikoff.model_files import Section
+
+__all__ = ["encoding_for", "read_encoding"]
+
+
+def encoding_for(block: Block, features: Features) -> Encoding[Any]:
+    """Return a new encoding for a stream that begins with this block."""
+    if isinstance(block, SparseBlock):
+        return IndexEncoding.empty(scale=features.scale)
+    if isinstance(block, NamedBlock):
+        return NameEncoding.empty(features.hash_bits, scale=features.scale)
+    return TableEncoding(features)
+
+
+def read_encoding(section: Section) -> Encoding[Any]:
+    """Read the encoding of the kind that the section names."""
+    kind = section.fact("kind", str)
+    for encoding in (IndexEncoding, NameEncoding, TableEncoding):
+        if encoding.kind == kind:
+            return encoding.read_from(section)
+    raise ModelFileError(f"The model has an encoding of kind {kind!r}, which this version of novikoff does not know.")
