@@ -84,7 +84,8 @@ def _describe(found: Any, facts: dict[str, Any]) -> Iterator[str]:
         yield f"passes: {facts['passes']}{'' if facts['converged'] else ', without converging'}"
     yield from (f"read {rows:,} rows of {source}" for source, rows in facts.get("rows_read", {}).items())
     if calibration := facts.get("calibration"):
-        yield f"probabilities: by a {calibration['kind']} of the scores, fitted to {calibration['rows']:,} held-out rows"
+        kind, rows = calibration["kind"], calibration["rows"]
+        yield f"probabilities: by a {kind} of the scores, fitted to {rows:,} rows not learned from"
     ledger = getattr(found, "ledger", None) or getattr(found, "ledger_", None)
     if ledger is not None:
         yield from ("", repr(ledger))
