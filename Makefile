@@ -39,8 +39,7 @@ check: .venv/installed-dev
 	$(BIN)/lint-imports
 
 # hatchling writes the same bytes from the same files: it ignores times and owners.
-dist: .venv/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt hatchling
+dist: .venv/hatchling
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 	@cd dist && for wheel in *.whl; do \
@@ -65,17 +64,29 @@ bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "novikoff needs Python 3.11 or newer; name one with: make PYTHON=python3.12 demo"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "novikoff needs Python 3.11 or newer," \
+		"and $(PYTHON) is none; name one with: make PYTHON=/path/to/python3 demo"; exit 1; }
 	$(PYTHON) -m venv --clear .venv || \
 		{ rm -rf .venv; echo "Python cannot make environments here; on Debian: apt install python3-venv"; exit 1; }
 
-.venv/installed: .venv/bin/python pyproject.toml constraints.txt
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+# Without isolation, pip builds with the hatchling of constraints.txt, and asks for no network once all is installed.
+define install
+@echo 'pip install $(1)'
+@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $(1) || \
+	{ echo "pip could not install this (see above). The first time, and when pyproject.toml or constraints.txt has" \
+	"changed, it needs a network, or an index of yours (PIP_INDEX_URL)."; exit 1; }
+endef
+
+.venv/hatchling: .venv/bin/python constraints.txt
+	$(call install,hatchling editables)
+	@touch $@
+
+.venv/installed: .venv/hatchling pyproject.toml constraints.txt
+	$(call install,--no-build-isolation --editable .)
 	@touch $@
 
 .venv/installed-%: .venv/installed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[$*]"
+	$(call install,--no-build-isolation --editable ".[$*]")
 	@touch $@
 
 clean:

@@ -67,9 +67,8 @@ def _require_onnx() -> None:
     try:
         import onnx  # noqa: F401
     except ImportError:
-        raise ModelFileError(
-            f"{explain_missing('Exporting to ONNX', 'onnx', 'onnx')}. Or export to JSON, which needs nothing more."
-        ) from None
+        purpose = "Exporting to ONNX, unlike JSON,"
+        raise ModelFileError(explain_missing(purpose, "onnx", "onnx")) from None
 
 
 @dataclass
