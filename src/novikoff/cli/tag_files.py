@@ -206,9 +206,11 @@ class BadSentences:
         try:
             layout.require_allowed(str(self.scheme), [sentence])
         except DataError as error:
+            what = str(error).removesuffix(ADVICE)
             if not self._skips:
-                raise DataError(f"{error} --bad-sentences skip leaves such sentences out.") from error
-            self._first = self._first or str(error).removesuffix(ADVICE)
+                advice = "leave such sentences out with --bad-sentences skip, or learn without --constraints"
+                raise DataError(f"{what} Correct it, {advice}.") from error
+            self._first = self._first or what
 
     def report(self) -> None:
         """Say how many sentences were left out, and where the first is; forget the counts, for the next pass."""
@@ -223,9 +225,7 @@ def warn_of_one_tag(layout: ColumnLayout, tags: Iterable[Any]) -> None:
     found = set(tags)
     if len(found) == 1:
         others = [name for k, name in enumerate(layout.names) if k != layout.tag]
-        what = (
-            f"every tag in column {layout.tag_name} of {layout.file} is {found.pop()!r}, so there is nothing to learn"
-        )
+        what = f"every tag in column {layout.tag_name} of {layout.file} is {found.pop()!r}: there is nothing to learn"
         say(f"Warning: {what}. Name another column with --column: {', '.join(others)}.")
 
 

@@ -25,6 +25,7 @@ from novikoff.cli.tag_files import (
     warn_of_one_tag,
 )
 from novikoff.errors import NovikoffError
+from novikoff.formatting.phrases import pluralize
 
 if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger
@@ -186,10 +187,8 @@ class _TrainingRun:
         self.bad.report()
         warn_of_one_tag(layout, chain.from_iterable(y))
         n = len(X)
-        say(
-            f"{n:,} sentences, {sum(map(len, X)):,} tokens; tags in column {layout.tag_name}, templates use "
-            f"{', '.join(layout.used_names)}."
-        )
+        counts = f"{pluralize(n, 'sentence')}, {pluralize(sum(map(len, X)), 'token')}"
+        say(f"{counts}; tags in column {layout.tag_name}, templates use {', '.join(layout.used_names)}.")
         mistakes = self.tagger.passes(X, y, go_on=not self.is_new)
         del X, y
         while True:
