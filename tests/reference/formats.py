@@ -181,24 +181,12 @@ def parse_notation(cell, decimal):
 
 def parse_table_number(cell, notation):
     """The number in a cell of a column of this notation: plain, decimal-point or decimal-comma. Among plain numbers,
-    others are read if there is no doubt which number they are. None if it is a placeholder."""
+    others are read with a decimal point, unless semicolons separate cells. None if it is a placeholder."""
     if cell.lower() in PLACEHOLDERS:
         return None
-    if notation != "plain":
-        return parse_notation(cell, "." if notation == "decimal-point" else ",")
-    try:
+    if notation == "plain" and NUMBER.fullmatch(cell.encode()):
         return parse_number(cell.encode())
-    except ValueError:
-        if NUMBER.fullmatch(cell.encode()):
-            raise
-    found = parse_notation(cell, ".")
-    try:
-        other = parse_notation(cell, ",")
-    except ValueError:
-        return found
-    if other != found:
-        raise ValueError(cell)
-    return found
+    return parse_notation(cell, "," if notation == "decimal-comma" else ".")
 
 
 def table(text, delimiter, quote, kinds):

@@ -30,8 +30,8 @@ _FOR_ROWS = {
     "cell-size": [_SKIP],
     "width": [_SKIP, ("delimiter", "--sep CHAR", "says what separates cells")],
     "not-a-number": [_SKIP, _WORD],
-    "not-in-notation": [
-        ("decimal", "--decimal , or .", "says what fractions begin with"),
+    "other-decimal": [("decimal", "--decimal , or .", "says what fractions begin with"), _SKIP, _WORD],
+    "other-date": [
         ("dates", "--dates day-first or month-first", "says what 1/2/2024 means"),
         _SKIP,
         _WORD,

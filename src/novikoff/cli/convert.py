@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from novikoff.cli.columns_report import describe_notes
 from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import drop_unset, files_argument, reading_options
 from novikoff.cli.progress import ByteCounter, progress, say
@@ -43,6 +44,8 @@ What to expect:
   jsonl and vw get only the values that a row has. A name that a row of JSON lines lacks is 0 in
   svmlight and vw, and missing in a table. Vowpal Wabbit's rows may have any number of names, and
   cannot become tables.
+  Numbers in disguise, such as 51,257 or $7, become plain ones, dates numbers of seconds since 1970
+  (keep them with --dates word), true and false 1 and 0 (keep them with --types flag=word).
   CSV loses some distinctions: a word such as NA or ? is read back as missing, a column of words
   that all look like numbers as numbers (read it with --types zip=word), and blanks around words
   are lost.
@@ -114,10 +117,16 @@ def convert(
             update(rows)
 
         try:
-            converted = write(files, output, to=to, label=label, note=note, **how)
+            converted = write(files, output, to=to, label=label, note=note, on_open=_say_notes, **how)
         finally:
             log.close()
     _report(converted, output)
+
+
+def _say_notes(reader: Any) -> None:
+    """Say what numbers in disguise are taken for: they are written as plain numbers."""
+    for line in describe_notes(reader):
+        say(f"{reader.name}: {line}")
 
 
 def _report(converted: ConversionResult, output: str) -> None:

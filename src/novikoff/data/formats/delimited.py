@@ -24,7 +24,6 @@ from novikoff.data.formats.lines import (
     TextChunk,
     count_byte,
     count_lines,
-    decode_line,
     is_utf8,
     line_from,
     power_table,
@@ -175,18 +174,7 @@ class TableReader(Reader[TableBlock]):
             size *= 2  # rows are long
         if not records:
             raise DataError(f"{self.name}: found no rows, only blank lines.")
-        if self.bad_rows == "stop":
-            self._require_utf8(sample)
         return TextChunk(text, 1), dialect, records
-
-    def _require_utf8(self, sample: bytearray) -> None:
-        """Raise an error if the first lines are in another encoding: then all are, and none should be learned from."""
-        try:
-            sample.decode()
-        except UnicodeDecodeError as error:
-            before = sample[: error.start]
-            start = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
-            decode_line(line_from(sample, start), f"{self.name}:{count_lines(before) + 1}")
 
     def _blocks(self) -> Generator[TableBlock, None, None]:
         n_rows = 0

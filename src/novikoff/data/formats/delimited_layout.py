@@ -6,6 +6,7 @@ The conventions are those of `sniffing` and `column_kinds`: what counts as a num
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from novikoff.data.formats.columns import (
     declared_kinds,
 )
 from novikoff.data.formats.csv_cells import Record
-from novikoff.data.formats.notations import Notation, check_notation, is_disguised_number, parse_cell
+from novikoff.data.formats.notations import Notation, check_notation, is_date, is_disguised_number, parse_cell
 from novikoff.data.formats.rejects import RejectCode, RowError
 from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sniffing import MISSING, begins_with_header, is_number
@@ -49,6 +50,7 @@ class DelimitedLayout(TableLayout):
     has_header: bool
     first: Record
     columns: tuple[ColumnKind, ...]
+    has_comma_groups: bool  # whether 1,234 is 1234 where it comes late in a column of plain numbers
 
     @classmethod
     def from_records(
@@ -97,6 +99,7 @@ class DelimitedLayout(TableLayout):
             has_header,
             records[0],
             tuple(kinds),
+            options.numbers.decimal == "." or (options.numbers.decimal is None and delimiter != ";"),
             target_reason=reason,
         )
 
@@ -113,27 +116,32 @@ class DelimitedLayout(TableLayout):
 
 def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
     """The number in a cell of column k, NaN if it is missing; an error if it is neither."""
-    columns = getattr(layout, "columns", None)
-    number = parse_cell(cell, Notation.PLAIN if columns is None else columns[k].notation)
-    if abs(number) < VALUE_LIMIT or number != number:
-        return number
-    raise number_error(cell, layout, line, k)
+    notation, has_comma_groups = Notation.PLAIN, False
+    if isinstance(layout, DelimitedLayout):
+        notation, has_comma_groups = layout.columns[k].notation, layout.has_comma_groups
+    number = parse_cell(cell, notation)
+    if number == math.inf and notation is Notation.PLAIN and has_comma_groups and not is_number(cell):
+        number = parse_cell(cell, Notation.DECIMAL_POINT)
+    if number == math.inf:
+        raise number_error(cell, layout, line, k)
+    return number
 
 
 def number_error(cell: str, layout: TableLayout, line: int, k: int) -> RowError:
     """The error for a cell of column k that is no number, or too large a one."""
     column = layout.names[k]
-    if is_number(cell):
+    if is_number(cell) and not abs(float(cell)) < VALUE_LIMIT:
         return RowError(
             f'{layout.location(line, k)}: "{cell[:40]}" in column "{column}" is not a finite number '
             f"below {VALUE_LIMIT:g}. Scale the column, or leave the cell empty.",
             RejectCode.TOO_LARGE,
             column,
         )
-    code = RejectCode.NOT_IN_NOTATION if is_disguised_number(cell) else RejectCode.NOT_A_NUMBER
-    advice = "read the column as words"
-    if code is RejectCode.NOT_IN_NOTATION:
-        advice = "say what its decimal mark is, or how its dates are written"
+    code, advice = RejectCode.NOT_A_NUMBER, "read the column as words"
+    if is_date(cell):
+        code, advice = RejectCode.OTHER_DATE, "say how its dates are written"
+    elif is_disguised_number(cell):
+        code, advice = RejectCode.OTHER_DECIMAL, "say what its decimal mark is"
     return RowError(
         f'{layout.location(line, k)}: expected a number in column "{column}", found "{cell[:40]}". Correct it, pass '
         f"over such rows, or {advice}.",
@@ -159,7 +167,7 @@ def string_or_none(cell: str) -> str | None:
 
 def _is_value(cell: str) -> bool:
     """Whether a cell is a number or a date, however it is written."""
-    return is_number(cell) or is_disguised_number(cell)
+    return is_number(cell) or is_disguised_number(cell) or is_date(cell)
 
 
 def _names(cells: Sequence[str], name: str, line: int) -> tuple[str, ...]:

@@ -44,13 +44,13 @@ class ArrayAsLines:
 
     def __init__(self, source: Source) -> None:
         self.name, self._source = source.name, source
-        self._depth, self._is_in_string, self._held, self._is_first = 0, False, b"", True
+        self._depth, self._is_in_string, self._is_closed = 0, False, False
+        self._held, self._is_first = b"", True
 
     def read(self) -> bytes:
         """The next bytes; none at the end."""
         while chunk := self._source.read():
-            chunk = self._held + chunk
-            self._held = b""
+            chunk, self._held = self._held + chunk, b""
             if self._is_first and len(chunk) < len(_BOM):
                 self._held = chunk
                 continue
@@ -58,13 +58,16 @@ class ArrayAsLines:
                 chunk, self._held = chunk[:-1], b"\\"  # what it escapes comes with the next chunk
             if found := self._convert(chunk.removeprefix(_BOM) if self._is_first else chunk):
                 return found
-        if self._depth or self._held:
+        rest, self._held = self._convert(self._held), b""
+        if not self._is_closed:
             raise DataError(f"{self.name}: the JSON array is not closed. The file may be cut short: fetch it again.")
-        return b""
+        return rest
 
     def _convert(self, chunk: bytes) -> bytes:
         """The next part of the array, as lines."""
-        self._is_first = self._is_first and not chunk
+        if not chunk:
+            return b""
+        self._is_first = False
         text = np.frombuffer(bytearray(chunk), np.uint8)
         plain = np.frombuffer(_ESCAPED.sub(b"xx", chunk), np.uint8) if b"\\" in chunk else text
         is_quote = plain == ord('"')
@@ -72,14 +75,20 @@ class ArrayAsLines:
         opens = ((plain == ord("[")) | (plain == ord("{"))) & is_outside
         closes = ((plain == ord("]")) | (plain == ord("}"))) & is_outside
         depth = self._depth + np.cumsum(opens.astype(np.int64) - closes)
+        end = self._find_end(chunk, closes & (depth == 0))
+        is_comma = (plain == ord(",")) & is_outside & (depth == 1)
+        text[(text == 10) | (text == 13) | (opens & (depth == 1))] = ord(" ")
+        text[is_comma] = ord("\n")
+        text[end:] = ord(" ")
         self._is_in_string ^= bool(is_quote.sum() % 2)
-        is_line_end = (text == 10) | (text == 13)
-        is_bracket = (opens & (depth == 1)) | (closes & (depth == 0))
-        outer = text[(depth <= 0) & ~is_bracket]
-        if np.isin(outer, np.frombuffer(_BLANKS, np.uint8), invert=True).any():
-            raise DataError(f"{self.name}: something follows the end of the JSON array. Leave it out.")
-        if len(depth):
-            self._depth = int(depth[-1])
-        text[is_line_end | is_bracket] = ord(" ")
-        text[(plain == ord(",")) & is_outside & (depth == 1)] = ord("\n")
+        self._depth = int(depth[-1])
         return text.tobytes()
+
+    def _find_end(self, chunk: bytes, is_end: np.ndarray) -> int:
+        """The offset of the bracket that closes the array, or the size of the chunk; nothing may follow it."""
+        end = 0 if self._is_closed else int(is_end.argmax()) if is_end.any() else len(chunk)
+        rest = chunk[end:] if self._is_closed else chunk[end + 1 :]
+        if rest.strip(_BLANKS):
+            raise DataError(f"{self.name}: something follows the end of the JSON array. Leave it out.")
+        self._is_closed = self._is_closed or end < len(chunk)
+        return end

@@ -69,7 +69,8 @@ def read_text_chunks(source: BytesWithName, *, keep_returns: bool = False) -> It
     Examples
     --------
     >>> from novikoff.data.formats.lines import read_text_chunks
-    >>>     >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
+    >>> from novikoff.data.formats.sources import Source
+    >>> chunks = iter([b"a", b"b\\nc\\nd", b"e", b""])
     >>> for chunk in read_text_chunks(Source("letters", lambda n: next(chunks))):
     ...     print(chunk.line, bytes(chunk.text))
     1 b'ab\\nc\\n'

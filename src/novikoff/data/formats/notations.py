@@ -30,6 +30,7 @@ __all__ = [
     "SIGNS",
     "Notation",
     "check_notation",
+    "is_date",
     "is_disguised_number",
     "parse_cell",
     "parse_cells",
@@ -91,12 +92,14 @@ def check_notation(notation: str) -> Notation:
 
 
 def is_disguised_number(cell: str) -> bool:
-    """Whether a cell is a number in another notation than the plain one, or a date."""
-    if not _HAS_DIGIT.search(cell):  # as most words have none
-        return False
-    return any(pattern.fullmatch(cell) for pattern in _ONE.values()) or any(
-        parse_date(cell, order) < math.inf for order in ORDERS
-    )
+    """Whether a cell is a number with a decimal point or comma, perhaps with a sign or digits in groups."""
+    return any(pattern.fullmatch(cell) for pattern in _ONE.values())
+
+
+def is_date(cell: str) -> bool:
+    """Whether a cell is a date, in any order."""
+    has_digit = _HAS_DIGIT.search(cell) is not None  # most words have none
+    return has_digit and any(parse_date(cell, order) < math.inf for order in ORDERS)
 
 
 def parse_cell(cell: str, notation: Notation) -> float:

@@ -20,7 +20,8 @@ class RejectCode(StrEnum):
     CELL_SIZE = "cell-size"  # a cell longer than Python's csv module takes
     WIDTH = "width"  # more or fewer cells than the first line has
     NOT_A_NUMBER = "not-a-number"  # something else where a number is expected
-    NOT_IN_NOTATION = "not-in-notation"  # a number or a date, but not as those of its column are written
+    OTHER_DECIMAL = "other-decimal"  # a number that is written in another way than those of its column
+    OTHER_DATE = "other-date"  # a date where its column holds other numbers, or dates written in another order
     TOO_LARGE = "too-large"  # an infinite number, one of 1e150 and more, or an index that is too large
     MISSING_LABEL = "missing-label"  # an empty cell, or no key, where the label should be
     BAD_LABEL = "bad-label"  # a line that does not begin with a label of the form that its format requires

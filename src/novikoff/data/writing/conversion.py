@@ -41,6 +41,7 @@ def convert(
     to: str | None = None,
     label: str | None = None,
     note: Callable[[Block], None] | None = None,
+    on_open: Callable[[Any], None] | None = None,
     **options: Any,
 ) -> ConversionResult:
     """Write the rows of files to another file, in its format.
@@ -61,6 +62,8 @@ def convert(
         Name of the labels in the output; by default their name in the sources, else "label".
     note : function of a block, optional
         Called with every block once it is written, to show progress or to collect the rejects.
+    on_open : function of a reader, optional
+        Called with the reader of each file when it is first opened.
     **options
         Options of `open_stream`.
 
@@ -87,7 +90,7 @@ def convert(
     """
     paths = [os.fspath(path) for path in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
     format, rows = format_of(output, to), 0
-    inputs = _InputFiles(paths, options)
+    inputs = _InputFiles(paths, options, on_open)
     with open_output(output) as file, closing(inputs.blocks()) as blocks:
         first = next(blocks, None)
         if first is None:
@@ -114,14 +117,20 @@ def convert(
 class _InputFiles:
     """The files to convert, which may be read twice."""
 
-    def __init__(self, paths: list[str], options: dict[str, Any]) -> None:
-        self.paths, self.options = paths, options
+    def __init__(self, paths: list[str], options: dict[str, Any], on_open: Callable[[Any], None] | None) -> None:
+        self.paths, self.options, self._on_open = paths, options, on_open
         self.label: str | None = None  # the name of the labels in the files
+        self._hints: dict[str, Any] = {}  # how the numbers of the first file are written
+        self._opened: set[str] = set()
 
     def blocks(self) -> Generator[Block, None, None]:
         for path in self.paths:
-            with open_stream(path, **self.options) as reader:
+            with open_stream(path, hints=self._hints, **self.options) as reader:
                 self.label = self.label or getattr(reader, "target_name", None)
+                self._hints.setdefault("notations", getattr(reader, "notations", {}))
+                if self._on_open is not None and path not in self._opened:
+                    self._on_open(reader)
+                self._opened.add(path)
                 yield from reader
 
     @property
