@@ -190,3 +190,50 @@ class TestOldModelsAreKept:
         assert model.read_bytes() != before
         assert nk.load(model).ledger.examples == 6000
         assert not (tmp_path / "good.nk.partial").exists()
+
+
+class TestNumbersAsTargets:
+    @staticmethod
+    def houses(path, *, is_sorted):
+        rng = np.random.default_rng(0)
+        area = rng.uniform(30, 200, size=2000)
+        price = 1000 + 20 * area + rng.normal(scale=100, size=2000)
+        order = np.argsort(price) if is_sorted else np.arange(2000)
+        rows = [f"{area[i]:.3f},{price[i]:.2f}" for i in order.tolist()]
+        path.write_text("\n".join(["area,price", *rows]) + "\n")
+        return path
+
+    def test_a_table_sorted_by_its_target_is_shuffled(self, tmp_path):
+        """The noise has a standard deviation of 100: no rule has a smaller RMSE."""
+        path = self.houses(tmp_path / "t.csv", is_sorted=True)
+        command = ["learn", path, "--target", "price", "--loss", "squared", "-o", tmp_path / "m.nk"]
+        said = run(*command, "--holdout", 0.2).stderr
+        assert "learned in a random order" in said
+        match = re.search(r"Held-out rows, never learned from: RMSE ([\d.]+) on (\d+) rows", said)
+        assert 90 < float(match[1]) < 130
+        assert 350 < int(match[2]) < 450
+
+    def test_other_tables_keep_their_order(self, tmp_path):
+        path = self.houses(tmp_path / "t.csv", is_sorted=False)
+        said = run("learn", path, "--target", "price", "--loss", "squared", "-o", tmp_path / "m.nk").stderr
+        assert "random order" not in said
+        assert nk.load(tmp_path / "m.nk").run_order is None
+
+
+class TestProbabilities:
+    def test_held_out_rows_calibrate_them(self, tmp_path):
+        path, other = table(tmp_path / "t.csv"), table(tmp_path / "other.csv", 4000, seed=5)
+        run("learn", path, "-o", tmp_path / "m.nk", "--holdout", 0.2)
+        lines = run("predict", tmp_path / "m.nk", other, "--proba").stdout.splitlines()
+        columns = lines[0].split("\t")
+        at = next(k for k, name in enumerate(columns) if name.endswith("yes"))
+        p = np.array([float(line.split("\t")[at]) for line in lines[1:]])
+        y = np.array([line.endswith("yes") for line in other.read_text().splitlines()[1:]])
+        for low in (0.1, 0.4, 0.7):  # of rows with a probability near p, about that share has the label
+            chosen = (p >= low) & (p < low + 0.2)
+            assert abs(p[chosen].mean() - y[chosen].mean()) < 0.12
+
+    def test_without_them_there_are_none(self, tmp_path):
+        path = table(tmp_path / "t.csv", 300)
+        run("learn", path, "-o", tmp_path / "m.nk")
+        assert "--holdout" in run("predict", tmp_path / "m.nk", path, "--proba", code=1).stderr

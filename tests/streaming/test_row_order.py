@@ -1,5 +1,6 @@
 """Orders of rows: sorted files are shuffled, later passes have new orders, and all of it resumes bit for bit."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from novikoff.data.formats import open_stream
 from novikoff.errors import DataError
 from novikoff.perceptron.learner import Learner
 from novikoff.streaming.holdout import Holdout
-from novikoff.streaming.label_runs import LabelRuns
+from novikoff.streaming.label_runs import LabelRuns, TargetRuns
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.passes import FilePasses, PassObserver
 from novikoff.streaming.row_order import ShufflePolicy, windows
@@ -350,3 +351,30 @@ class _Labelled:
 
     def encode_labels(self):
         return np.unique(self.labels, return_inverse=True)
+
+
+class TestTargetRuns:
+    @pytest.mark.parametrize("step", [1, 7, 300])
+    def test_against_a_count_by_hand(self, step):
+        rng = np.random.default_rng(2)
+        numbers = rng.integers(5, size=300).astype(float)  # with ties, which belong to the run that they are in
+        runs = TargetRuns()
+        for start in range(0, 300, step):
+            runs.add(_Labelled(numbers[start : start + step]))
+        moves = [b - a for a, b in itertools.pairwise(numbers.tolist()) if a != b]
+        assert runs.n_runs == 1 + sum((a > 0) != (b > 0) for a, b in itertools.pairwise(moves))
+
+    def test_expected_runs(self):
+        rng = np.random.default_rng(3)
+        found = []
+        for _ in range(500):
+            runs = TargetRuns()
+            runs.add(_Labelled(rng.normal(size=100)))
+            found.append(runs.n_runs)
+        assert np.mean(found) == pytest.approx(runs.expected_runs, rel=0.02)
+
+    def test_sorted_up_or_down(self):
+        for numbers in (np.arange(50.0), -np.arange(50.0)):
+            runs = TargetRuns()
+            runs.add(_Labelled(numbers))
+            assert runs.is_sorted

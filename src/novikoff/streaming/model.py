@@ -157,8 +157,8 @@ class StreamModel(ExclusiveAccess):
         for rows in piece.rows:
             if len(rows) and self.model.n_examples == piece.examples + done:
                 part = slice(done, done + len(rows))
-                importances = None if piece.importances is None else piece.importances[part]
-                self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], importances=importances)
+                weights = {} if piece.importances is None else {"importances": piece.importances[part]}
+                self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], **weights)
             done += len(rows)
         self.class_weights = piece.class_weights
         self.rows_read = piece.rows_read
