@@ -135,6 +135,9 @@ class Ledger(SummaryMixin):
         Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, with values after every stride-th update.
     rule : Rule
         The update rule, which determines the mistake bound.
+    mistake_norm : float or None
+        For a stateful rule |theta|, with theta the sum of y * x over the mistakes, and `step_sum` is their number: its
+        weights are no sum of steps. The trace then has |theta| for the norm, and <theta, u>.
     n_weights : int
         The number of weights and biases, which determines the rounding error of `norm`.
     margin : float or None
@@ -170,6 +173,7 @@ class Ledger(SummaryMixin):
     margin: float | None = None
     is_bounded: bool = True
     importance_range: tuple[float, float] = (1.0, 1.0)
+    mistake_norm: float | None = None
 
     def with_margin(self, margin: float) -> Ledger:
         """Return a copy with the known margin gamma of the data, from which a mistake bound follows."""
@@ -186,14 +190,16 @@ class Ledger(SummaryMixin):
     def margin_at_most(self) -> float | None:
         """A certified upper bound on the margin of all examples seen; None before the first update.
 
-        It is |w| / sum of steps (|w| / mistakes for the perceptron), rounded up.
+        It is |w| / sum of steps (|w| / mistakes for the perceptron), and |theta| / mistakes for stateful rules, rounded
+        up.
         """
         if not self.step_sum:
             return None
+        norm = self.norm if self.mistake_norm is None else self.mistake_norm
         # |w| is computed with an error of n_weights units of 2^-52, and each update may have lost
         # 2^-53 |w| <= 2^-53 step_sum R.
         unit = 2.0**-52
-        return self.norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
+        return norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
 
     @property
     def mistake_bound(self) -> float | None:
@@ -232,9 +238,8 @@ class Ledger(SummaryMixin):
         if self.importance_range not in ((1.0, 1.0), (0.0, math.inf)):
             lines.append(("weights c", f"{self.importance_range[0]:.6g} to {self.importance_range[1]:.6g}"))
         if self.margin_at_most is not None:
-            lines.append(
-                ("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)")
-            )
+            source = "|w| / sum of steps" if self.mistake_norm is None else "|sum of y*x| / mistakes, over the mistakes"
+            lines.append(("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: {source})"))
         if self.mistake_bound is not None:
             lines.append(("known margin", f"{self.margin:.6g}"))
             left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"
