@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, get_args
 
+from novikoff.auto_rule import Auto
 from novikoff.errors import NovikoffError, RuleError
 from novikoff.rule_parameters import convert_to_float
 from novikoff.stateful_rules import AdaGrad, Arow, CoinBetting, StatefulRule
@@ -32,6 +33,7 @@ from novikoff.stateful_rules import AdaGrad, Arow, CoinBetting, StatefulRule
 __all__ = [
     "AdaGrad",
     "Arow",
+    "Auto",
     "CoinBetting",
     "Custom",
     "Margin",
@@ -305,7 +307,7 @@ class Custom:
 
 
 StepRule: TypeAlias = Perceptron | Margin | PassiveAggressive | Custom
-Rule: TypeAlias = StepRule | AdaGrad | Arow | CoinBetting
+Rule: TypeAlias = StepRule | AdaGrad | Arow | CoinBetting | Auto
 RuleName: TypeAlias = Literal[
     "perceptron",
     "margin",
@@ -315,6 +317,7 @@ RuleName: TypeAlias = Literal[
     "adagrad",
     "arow",
     "coin",
+    "auto",
 ]
 VALUES: tuple[type, ...] = get_args(Rule)
 
@@ -327,6 +330,7 @@ _BY_NAME: dict[str, Rule] = {
     "adagrad": AdaGrad(),
     "arow": Arow(),
     "coin": CoinBetting(),
+    "auto": Auto(),
 }
 
 NAMES = tuple(_BY_NAME)

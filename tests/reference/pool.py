@@ -1,4 +1,4 @@
-"""The rule "auto", one example at a time: six learners, two mixers on their scores, and a weighted majority of the eight.
+"""The rule "auto", one example at a time: six learners, two mixers on their scores, and a weighted majority of all.
 
 Every learner is a class of its own with two methods: `scores` of a row as if it came next, and `learn`. Weights are a
 list of vectors: one for two classes, which are the signs -1 and +1, and one for each of more classes 0..K-1. Rows are
@@ -10,16 +10,6 @@ import math
 from dataclasses import dataclass, field
 
 ETA, EPSILON = 0.3, 0.01
-NAMES = [
-    "AdaGrad",
-    "PA-II",
-    "averaged PA-II",
-    "averaged PA-II, plain",
-    "AROW",
-    "coin betting",
-    "log mixer",
-    "AROW mixer",
-]
 
 
 def entries(x):
@@ -139,7 +129,7 @@ class PassiveAggressive:
 
 
 class Arow:
-    """Crammer, Kulesza & Dredze 2009 with r = 1, the diagonal only; an importance c divides r. One vector against all others."""
+    """Crammer, Kulesza & Dredze 2009, the diagonal with r = 1, one class against all; an importance c divides r."""
 
     def __init__(self, d, n_vectors):
         self.w = [[0.0] * d for _ in range(n_vectors)]

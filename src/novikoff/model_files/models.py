@@ -16,7 +16,7 @@ from novikoff.model_files.section import Section
 from novikoff.model_files.states import read_state, write_state
 from novikoff.model_files.values import read_dtype, read_values, to_array, write_dtype, write_values
 from novikoff.model_files.weights import read_weights, write_weights
-from novikoff.perceptron.engines import find_engine
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.model import Model
 

@@ -18,16 +18,15 @@ vote, adds a subclass of `StatefulEngine`, one of `Slots` if it needs other arra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
-from novikoff import rules
 from novikoff._compiled.loops.additive import UpdateLog
 from novikoff._compiled.loops.stateful import learn_stateful, score_stateful
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
+from novikoff.perceptron.candidates import Candidate
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.state import State
@@ -35,7 +34,7 @@ from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import KINDS, THETA, StatefulRule
 
-__all__ = ["StatefulEngine", "find_engine"]
+__all__ = ["StatefulEngine"]
 
 
 class StatefulEngine:
@@ -88,7 +87,7 @@ class StatefulEngine:
             arrays, visits.codes, *where, settings, tuple(weights), memory, counters, tuple(log), visits.importances
         )
 
-    def scores(self, state: State, rows: Rows, *, constant: float) -> np.ndarray:
+    def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
         """Return the scores by which the next mistake is counted: (rows,) for two classes, (rows, classes) for more."""
         weights = state.raw.to_layout(sparse=rows.is_sparse)
         out = np.empty((len(rows), len(weights.bias)))
@@ -99,6 +98,14 @@ class StatefulEngine:
     def theta(self, state: State) -> Weights:
         """Return the sum of y * x over the mistakes, whose length certifies the margin."""
         return Weights(state.slots[1:, :, THETA].T, state.slots[0, :, THETA])
+
+    def candidates(self, state: State) -> tuple[Candidate, ...]:
+        """Return the learners that vote; none if there is only one."""
+        return ()
+
+    def vote_cost(self, state: State) -> float:
+        """Return what the theorem on the vote has for ln K."""
+        return 0.0
 
     def merge(self, states: Sequence[State]) -> State:
         """Return one state for learners that ran apart; see `stateful_merging.merge_stateful`."""
@@ -118,14 +125,3 @@ class StatefulEngine:
         return Slots(self.rule.slots, arrays["values"], arrays["totals"])
 
 
-_ENGINES: dict[type[StatefulRule], type[StatefulEngine]] = dict.fromkeys(KINDS, StatefulEngine)
-
-
-@cache
-def _make_engine(rule: StatefulRule) -> StatefulEngine:
-    return _ENGINES[type(rule)](rule)
-
-
-def find_engine(rule: rules.Rule) -> StatefulEngine | None:
-    """Return the engine of a stateful rule; None for a rule whose step is one number."""
-    return _make_engine(rule) if isinstance(rule, StatefulRule) else None

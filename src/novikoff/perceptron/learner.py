@@ -23,7 +23,8 @@ from novikoff.errors import DataError, RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.accounting import allocate_log, explain_stop, record_pass
 from novikoff.perceptron.compiled_rules import compile_rule
-from novikoff.perceptron.engines import StatefulEngine, find_engine
+from novikoff.perceptron.engines import StatefulEngine
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.history import History
 from novikoff.perceptron.labelling import decide
 from novikoff.perceptron.ledger import Ledger
@@ -224,13 +225,13 @@ class Learner:
         """Return the hypothesis's scores: (rows,) for two classes, positive for class 1; (rows, classes) for more."""
         _require_width(rows, state)
         if self.engine is not None and isinstance(self.hypothesis, hypotheses.Last):
-            return self.engine.scores(state, rows, constant=self.constant)
+            return self.engine.scores(state, rows, constant=self.constant, tie=self.tie)
         return self.hypothesis.scores(state, rows, constant=self.constant, tie=self.tie)
 
     def current_scores(self, state: State, rows: Rows) -> np.ndarray:
         """Return the scores that learning goes on from, as `score` does for the hypothesis "last"."""
         if self.engine is not None:
-            return self.engine.scores(state, rows, constant=self.constant)
+            return self.engine.scores(state, rows, constant=self.constant, tie=self.tie)
         return state.raw.scores(rows, self.constant)
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
@@ -268,6 +269,8 @@ class Learner:
             radius=float(np.sqrt(measures[additive.SQUARED_RADIUS])),
             norm=state.raw.norm,
             mistake_norm=None if self.engine is None else self.engine.theta(state).norm,
+            candidates=() if self.engine is None else self.engine.candidates(state),
+            vote_cost=0.0 if self.engine is None else self.engine.vote_cost(state),
             step_sum=float(measures[additive.STEP_SUM]),
             trace=state.trace.copy(),
             rule=self.rule,

@@ -136,7 +136,7 @@ class State:
             history=self.history.split_vectors(scale) if self.history is not None else None,
             measures=measures,
             trace=self.trace.scale(np.sqrt(2.0) * of_measures),
-            is_bounded=self.is_bounded and scale == 1.0,
+            is_bounded=self.is_bounded and scale == 1.0 and self.memory is None,
             memory=self.memory.split_vectors() if self.memory is not None else None,
         )
 

@@ -171,7 +171,7 @@ class StatefulExampleLearner:
     def _scores(self, state: State, row: _Row) -> np.ndarray:
         constant = self.learner.constant
         if self._answers_by_last:
-            return self._engine.scores(state, row, constant=constant)  # type: ignore[arg-type]  # a row instead of rows
+            return self._engine.scores(state, row, constant=constant, tie=self.learner.tie)  # type: ignore[arg-type]  # a row instead of rows
         if isinstance(self.learner.hypothesis, Averaged):
             return state.mean_scores(row.as_rows(), constant)
         return self.learner.score(state, row.as_rows())

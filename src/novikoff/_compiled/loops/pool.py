@@ -56,10 +56,17 @@ __all__ = ["PoolArrays", "learn_pool", "score_pool"]
 # The candidates, in the order of their weights: the experts, then the mixers.
 ADAGRAD_EXPERT, PA_EXPERT, AVERAGE_EXPERT, PLAIN_EXPERT, AROW_EXPERT, COIN_EXPERT = range(6)
 
-# Indices of `PoolArrays.trace_numbers`.
-STRIDE, LENGTH = range(2)
-MISTAKES_OF_VOTE = 2 * N_CANDIDATES  # last column of a point of the trace, after weights and mistakes of the candidates
-N_TRACED = 2 * N_CANDIDATES + 1
+# Indices of `PoolArrays.numbers`: the sum over examples of sum_j (x_j / M_j)^2 and their number, for coin betting; how
+# many examples lie between two points of the trace, and how many points it has; what the theorem has for ln K, which
+# grows when pools are merged.
+COIN_SUM, COIN_COUNT, STRIDE, LENGTH, LOG_COST = range(5)
+
+# Rows of `PoolArrays.votes`.
+WEIGHT, WRONG = range(2)
+
+# Columns of a point of the trace, after the weights and the mistakes of the candidates.
+MISTAKES_OF_VOTE, EXAMPLES_SO_FAR = 2 * N_CANDIDATES, 2 * N_CANDIDATES + 1
+N_TRACED = 2 * N_CANDIDATES + 2
 
 
 class PoolArrays(NamedTuple):
@@ -70,13 +77,11 @@ class PoolArrays(NamedTuple):
 
     scored: np.ndarray  # (d + 1, v, 8), see pool_experts
     kept: np.ndarray  # (d + 1, v, 5), see pool_experts
-    coins: np.ndarray  # sum over examples of sum_j (x_j / M_j)^2; their number
     mixers: np.ndarray  # (2, 7, 6): a and the rows of P, for each mixer
     squares: np.ndarray  # of the scores of the experts, summed over the rows
-    shares: np.ndarray  # the weights h of the candidates
-    wrong: np.ndarray  # int64, the mistakes of the candidates
-    trace: np.ndarray  # points (h, mistakes, mistakes of the vote) after every STRIDE examples
-    trace_numbers: np.ndarray  # int64, STRIDE and LENGTH
+    votes: np.ndarray  # (2, 8): the weights h of the candidates, and their mistakes
+    trace: np.ndarray  # (points, 18): numbers of a point after every STRIDE examples
+    numbers: np.ndarray  # see above
 
 
 @loop
@@ -84,12 +89,12 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
     """Learn from rows order[start:stop], or start..stop-1 if order is None.
 
     `is_hat` has one number for each feature, or none: then the plain expert is the average of PA-II. `theta` is its
-    vectors, rows of an array for dense rows and columns for sparse ones, and its constants. Return (mistakes of the vote logged, position
-    reached). A position below `stop` is that of a row that is not all finite numbers.
+    vectors, rows of an array for dense rows and columns for sparse ones, and its constants. Return (mistakes of the
+    vote logged, position reached). A position below `stop` is that of a row that is not all finite numbers.
     """
-    data, indices, indptr, n_features, squared_norms = rows
+    data, indices, indptr, _, squared_norms = rows
     constant, tie = settings
-    scored, kept, coins, mixers, squares, shares, wrong, trace, trace_numbers = pool
+    scored, kept, mixers, squares, votes_so_far, trace, numbers = pool
     w, bias = theta
     integers, floats = log
     counts, measures = counters
@@ -110,16 +115,16 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
             break
         if squared_norms[i] < 0.0:
             squared_norms[i] = max(q - constant, 0.0)
-        answer(s, n, is_hat, squares, mixers, shares, tie, u, scores, votes)
+        answer(s, n, is_hat, squares, mixers, votes_so_far, tie, u, scores, votes)
         importance = 1.0 if importances is None else importances[i]
         example = (constant, is_hat, code, n, q, importance)
         if n_vectors == 1:
-            learn_two_classes(row, example, s, scored, kept, coins)
+            learn_two_classes(row, example, s, scored, kept, numbers)
         else:
-            learn_many_classes(row, example, tie, s, slopes, scored, kept, coins)
+            learn_many_classes(row, example, tie, s, slopes, scored, kept, numbers)
         learn_mixers(mixers, u, scores, squares, code, tie, d, moved)
         _, is_mistake, rival = judge(votes, code, tie)
-        update_vote(scores, code, tie, is_mistake, shares, wrong)
+        update_vote(scores, code, tie, is_mistake, votes_so_far)
         counts[EXAMPLES] += 1
         counts[RUN] += 1
         size = q if n_vectors == 1 else 2.0 * q
@@ -129,7 +134,7 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
             counts[RUN] = 0
             margin = add_to_theta(data, indices, indptr, i, constant, w, bias, code, rival)
             logged = log_update(position, rival, 1.0, margin, size, counts, measures, integers, floats, logged)
-        add_to_trace(counts, shares, wrong, trace, trace_numbers)
+        add_to_trace(counts, votes_so_far, trace, numbers)
         position += 1
     return logged, position
 
@@ -141,7 +146,7 @@ def score_pool(data, indices, indptr, is_hat, settings, n_examples, pool, out):
     Of two classes the difference of their shares of the weight, between -1 and 1; of more, the share of each.
     """
     constant, tie = settings
-    scored, kept, coins, mixers, squares, shares, wrong, trace, trace_numbers = pool
+    scored, kept, mixers, squares, votes_so_far, _, _ = pool
     n_vectors = scored.shape[1]
     s, scores, u = (
         np.empty((n_vectors, N_SCORED)),
@@ -151,11 +156,11 @@ def score_pool(data, indices, indptr, is_hat, settings, n_examples, pool, out):
     n = np.float64(n_examples)
     for i in range(out.shape[0]):
         score_entries((data, indices, indptr, i), constant, scored, kept, s)
-        answer(s, n, is_hat, squares, mixers, shares, tie, u, scores, out[i])
+        answer(s, n, is_hat, squares, mixers, votes_so_far, tie, u, scores, out[i])
 
 
 @inlined_exactly
-def answer(s, n, is_hat, squares, mixers, shares, tie, u, scores, votes):
+def answer(s, n, is_hat, squares, mixers, votes_so_far, tie, u, scores, votes):
     """Fill in the scores of all candidates and the votes, given the products `s` and the number of examples before."""
     has_hats = is_hat.shape[0] > 0
     for k in range(s.shape[0]):
@@ -169,12 +174,12 @@ def answer(s, n, is_hat, squares, mixers, shares, tie, u, scores, votes):
         scores[COIN_EXPERT, k] = s[k, COIN]
     normalise_scores(scores, squares, n, u)
     score_by_mixers(mixers, u, scores)
-    cast_votes(scores, shares, tie, votes)
+    cast_votes(scores, votes_so_far, tie, votes)
 
 
 @inlined_exactly
 def learn_mixers(mixers, u, scores, squares, code, tie, d, moved):
-    """Update both mixers, each by the differences to its own strongest rival, and the squares of the experts' scores."""
+    """Update both mixers, each by the differences to its own strongest rival, and the squares of scores."""
     for mixer in range(N_MIXERS):
         rival = judge(scores[N_EXPERTS + mixer], code, tie)[2]
         for e in range(N_EXPERTS):
@@ -218,22 +223,23 @@ def add_to_theta(data, indices, indptr, i, constant, w, bias, code, rival):
 
 
 @inlined_exactly
-def add_to_trace(counts, shares, wrong, trace, trace_numbers):
+def add_to_trace(counts, votes, trace, numbers):
     """Add a point after every STRIDE examples. Whenever the trace is full, every second point goes, and STRIDE doubles:
     so it depends only on the examples, not on how they were divided among calls."""
-    if counts[EXAMPLES] % trace_numbers[STRIDE] != 0:
+    stride, length = np.int64(numbers[STRIDE]), np.int64(numbers[LENGTH])
+    if counts[EXAMPLES] % stride != 0:
         return
-    length = trace_numbers[LENGTH]
     if length == trace.shape[0]:
-        for point in range(length // 2):
+        length //= 2
+        stride *= 2
+        for point in range(length):
             for column in range(trace.shape[1]):
                 trace[point, column] = trace[2 * point + 1, column]
-        trace_numbers[STRIDE] *= 2
-        trace_numbers[LENGTH] = length = length // 2
-        if counts[EXAMPLES] % trace_numbers[STRIDE] != 0:
-            return
-    for c in range(N_CANDIDATES):
-        trace[length, c] = shares[c]
-        trace[length, N_CANDIDATES + c] = wrong[c]
-    trace[length, MISTAKES_OF_VOTE] = counts[MISTAKES]
-    trace_numbers[LENGTH] = length + 1
+    if counts[EXAMPLES] % stride == 0:
+        for c in range(N_CANDIDATES):
+            trace[length, c] = votes[WEIGHT, c]
+            trace[length, N_CANDIDATES + c] = votes[WRONG, c]
+        trace[length, MISTAKES_OF_VOTE] = counts[MISTAKES]
+        trace[length, EXAMPLES_SO_FAR] = counts[EXAMPLES]
+        length += 1
+    numbers[STRIDE], numbers[LENGTH] = stride, length

@@ -6,17 +6,18 @@
     source    AdaGrad: Duchi, Hazan & Singer 2011; PA-II: Crammer et al. 2006; AROW: Crammer, Kulesza & Dredze 2009;
               coin betting: Orabona & Tommasi 2017, with wealth per coordinate as in Kempka, Kotlowski & Warmuth 2019
 
-With m the margin by an expert's own weights, q = |x|^2 and n the number of examples before, for two classes, which share
-one vector, y = -1 or +1:
+With m the margin by an expert's own weights, q = |x|^2 and n the number of examples before, for two classes, which
+share one vector, y = -1 or +1:
 
     AdaGrad        g = -c clip(1 - m, 0, 1);  G_j += (g x_j)^2;  w_j -= 0.3 g y x_j / sqrt(G_j)
     PA-II          tau = c max(0, 1 - m) / (q + 5);  w += tau y x;  sums += n tau y x
     its average    w - sums / n
     plain          PA-II on the coordinates that are no hats, and its average, which is the expert
-    AROW           if m < 1: beta = 1 / (sum_j S_j x_j^2 + 1/c);  w_j += (1 - m) beta y S_j x_j;  S_j -= beta (S_j x_j)^2
+    AROW           if m < 1: beta = 1 / (sum_j S_j x_j^2 + 1/c);  w_j += (1 - m) beta y S_j x_j
+                   S_j -= beta (S_j x_j)^2
     coin betting   M_j = largest |x_j| max(1, c) so far;  w_j = W_j theta_j / (M_j (M_j + A_j));  g = -c / (1 + e^m)
-                   W_j -= g y x_j w_j;  theta_j -= g y x_j;  A_j += |g x_j|;  W_j = 4 / sqrt(mean of sum_j (x_j / M_j)^2)
-                   when x_j is first not 0
+                   W_j -= g y x_j w_j;  theta_j -= g y x_j;  A_j += |g x_j|
+                   W_j = 4 / sqrt(mean over the rows of sum_j (x_j / M_j)^2) when x_j is first not 0
 
 More classes have a vector each, and y = +1 for that of the true class, -1 for the others:
 
@@ -25,8 +26,8 @@ More classes have a vector each, and y = +1 for that of the true class, -1 for t
                    only these two vectors change
     AROW           one against all: every vector learns its own two classes
 
-Sums run in the order of the entries and are rounded after each operation, so that dense rows, sparse rows, blocks of any
-size and the reference in plain Python agree to the last bit. Entries that are 0 are skipped.
+Sums run in the order of the entries and are rounded after each operation, so that dense rows, sparse rows, blocks of
+any size and the reference in plain Python agree to the last bit. Entries that are 0 are skipped.
 """
 
 from __future__ import annotations
@@ -153,10 +154,11 @@ def plain_squared_norm(row, constant, is_hat):
 
 
 @inlined_exactly
-def raise_largest(row, constant, importance, scored, kept, coins):
+def raise_largest(row, constant, importance, scored, kept, numbers):
     """Raise M_j to the values of row i, times an importance above 1; give new coordinates their wealth.
 
-    `coins` holds the sum over examples of sum_j (x_j / M_j)^2, and their number. Return whether an M_j was raised.
+    `numbers` begin with the sum over examples of sum_j (x_j / M_j)^2, and the number of examples. Return whether an
+    M_j was raised.
     """
     data, indices, indptr, i = row
     factor = max(1.0, importance)
@@ -177,10 +179,10 @@ def raise_largest(row, constant, importance, scored, kept, coins):
                 n_new += raise_coordinate(j, factor * abs(x), scored, kept)
             ratio = x / scored[j, 0, LARGEST]
             total += ratio * ratio
-    coins[0] += total
-    coins[1] += 1.0
+    numbers[0] += total
+    numbers[1] += 1.0
     if n_new:
-        wealth = COIN_WEALTH / math.sqrt(coins[0] / coins[1])
+        wealth = COIN_WEALTH / math.sqrt(numbers[0] / numbers[1])
         give_wealth(_u(0), wealth, kept, constant)
         for p in range(first_entry(data, indptr, i), end_entry(data, indptr, i)):
             x = entry_value(data, i, p)

@@ -34,11 +34,11 @@ OF_ADAGRAD, OF_COIN, OWN = range(3)  # rows of `slopes`; the last is for scores 
 
 
 @inlined_exactly
-def learn_two_classes(row, example, s, scored, kept, coins):
+def learn_two_classes(row, example, s, scored, kept, numbers):
     """Update the vector that both classes share."""
     constant, is_hat, code, n, q, importance = example
     y = 2.0 * code - 1.0
-    if raise_largest(row, constant, importance, scored, kept, coins):
+    if raise_largest(row, constant, importance, scored, kept, numbers):
         s[0, COIN] = coin_score(row, constant, scored, 0)
     g = -importance * max(0.0, min(1.0, 1.0 - y * s[0, ADAGRAD]))
     tau = importance * (max(0.0, 1.0 - y * s[0, PA]) / (q + PA_SOFTNESS))
@@ -52,10 +52,10 @@ def learn_two_classes(row, example, s, scored, kept, coins):
 
 
 @inlined_exactly
-def learn_many_classes(row, example, tie, s, slopes, scored, kept, coins):
+def learn_many_classes(row, example, tie, s, slopes, scored, kept, numbers):
     """Update the vectors of all classes."""
     constant, is_hat, code, n, q, importance = example
-    if raise_largest(row, constant, importance, scored, kept, coins):
+    if raise_largest(row, constant, importance, scored, kept, numbers):
         for k in range(s.shape[0]):
             s[k, COIN] = coin_score(row, constant, scored, k)
     tau, rival = step_to_rival(s, PA, code, tie, q, slopes)

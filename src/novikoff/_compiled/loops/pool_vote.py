@@ -5,7 +5,8 @@
     result    the class with the largest weight behind it; the weights after the row, in place
     source    Littlestone & Warmuth 1994; sharing: Herbster & Warmuth 1998
 
-Every candidate that errs: h_i *= e^-eta; then all are divided by their sum. If the vote erred: h = (1 - eps) h + eps / K.
+Every candidate that errs: h_i *= e^-eta; then all are divided by their sum. If the vote erred, they share weight:
+h = (1 - eps) h + eps / K.
 
 Theorem. On any stream, for any number of classes and every candidate i with m_i mistakes, the vote makes at most
 (eta m_i + ln K) / (ln(2 / (1 + e^-eta)) - ln(1 / (1 - eps))) mistakes; for eta = 0.3 and eps = 0.01, 2.33 m_i + 16.2.
@@ -27,21 +28,22 @@ DISCOUNT = math.exp(-VOTE_RATE)
 
 
 @inlined_exactly
-def cast_votes(scores, h, tie, votes):
+def cast_votes(scores, votes_so_far, tie, votes):
     """votes[k] = the weight of the candidates that answer class k; of two classes, votes[0] is the difference."""
     for k in range(votes.shape[0]):
         votes[k] = 0.0
     for c in range(N_CANDIDATES):
+        h = votes_so_far[0, c]
         if scores.shape[1] == 1:
             s = scores[c, 0]
-            votes[0] += h[c] if s > 0.0 or (s == 0.0 and tie >= 0) else -h[c]
+            votes[0] += h if s > 0.0 or (s == 0.0 and tie >= 0) else -h
         else:
-            votes[find_strongest_rival(scores[c], -1, tie)] += h[c]
+            votes[find_strongest_rival(scores[c], -1, tie)] += h
 
 
 @inlined_exactly
 def judge(scores, code, tie):
-    """Return the margin of class `code`, whether the scores of one candidate or of the vote are wrong, and its rival."""
+    """Return the margin of a class by the scores of a candidate or the vote, whether they are wrong, and its rival."""
     if scores.shape[0] == 1:
         y = 2.0 * code - 1.0
         margin = y * scores[0]
@@ -52,15 +54,18 @@ def judge(scores, code, tie):
 
 
 @inlined_exactly
-def update_vote(scores, code, tie, is_mistake, h, wrong):
-    """Update the weights h of the candidates, and count their mistakes, after the vote has answered."""
+def update_vote(scores, code, tie, is_mistake, votes_so_far):
+    """Update the weights h of the candidates, and count their mistakes, after the vote has answered.
+
+    Row 0 of `votes_so_far` has the weights, row 1 the mistakes.
+    """
     total = 0.0
     for c in range(N_CANDIDATES):
         if judge(scores[c], code, tie)[1]:
-            wrong[c] += 1
-            h[c] *= DISCOUNT
-        total += h[c]
+            votes_so_far[1, c] += 1.0
+            votes_so_far[0, c] *= DISCOUNT
+        total += votes_so_far[0, c]
     for c in range(N_CANDIDATES):
-        h[c] /= total
+        votes_so_far[0, c] /= total
         if is_mistake:
-            h[c] = (1.0 - SHARE) * h[c] + SHARE / N_CANDIDATES
+            votes_so_far[0, c] = (1.0 - SHARE) * votes_so_far[0, c] + SHARE / N_CANDIDATES
