@@ -11,6 +11,8 @@ Because w = sum tau * y * x, every unit vector u that separates the examples wit
 <w, u> >= gamma * sum tau. So every rule certifies gamma <= |w| / sum tau (see perceptron/ledger.py). The mistake bound
 differs from rule to rule, and each rule has its own.
 
+The rules of stateful_rules.py, AROW, AdaGrad and coin betting, move every weight by a step of its own.
+
 The formula of a built-in rule is written once, as a static function of numbers: `step` calls it in Python, and
 _compiled/loops/step_size.py compiles it into the loops. This module does not import numba.
 """
@@ -21,12 +23,28 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, Literal, TypeAlias, get_args
 
+from novikoff.auto_rule import Auto
 from novikoff.errors import NovikoffError, RuleError
+from novikoff.rule_parameters import convert_to_float
+from novikoff.stateful_rules import AdaGrad, Arow, CoinBetting, StatefulRule
 
-__all__ = ["Custom", "Margin", "PassiveAggressive", "Perceptron", "Rule", "RuleName", "resolve"]
+__all__ = [
+    "AdaGrad",
+    "Arow",
+    "Auto",
+    "CoinBetting",
+    "Custom",
+    "Margin",
+    "PassiveAggressive",
+    "Perceptron",
+    "Rule",
+    "RuleName",
+    "StatefulRule",
+    "StepRule",
+    "resolve",
+]
 
 LARGEST_SQUARED_UPDATE = 1e291  # |tau * x|^2: 1e17 updates of this length cannot overflow a score
 SMALLEST_SQUARED_NORM = 1e-290  # a row below this counts as zeros: no finite step reaches a margin of 1 on it
@@ -66,14 +84,6 @@ class _BuiltInRule(ABC):
         """Return the largest number of mistakes on separable examples of this radius and margin."""
 
 
-def _convert_to_float(rule: object, name: str) -> None:
-    """Make a parameter a Python float: a NumPy scalar would pass its type on to the weights, step by step."""
-    value = getattr(rule, name)
-    if not isinstance(value, Real):
-        raise RuleError(f"{type(rule).__name__}: {name} must be a number, found {value!r}.")
-    object.__setattr__(rule, name, float(value))
-
-
 @dataclass(frozen=True)
 class Perceptron(_BuiltInRule):
     """The perceptron: on a mistake, w <- w + eta * y * x; otherwise nothing.
@@ -98,7 +108,7 @@ class Perceptron(_BuiltInRule):
     depends_only_on_mistakes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _convert_to_float(self, "learning_rate")
+        convert_to_float(self, "learning_rate")
         if not 0.0 < self.learning_rate <= 1e100:
             raise RuleError(f"Perceptron: learning_rate must be > 0 and at most 1e100, found {self.learning_rate!r}.")
 
@@ -141,7 +151,7 @@ class Margin(_BuiltInRule):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        _convert_to_float(self, "beta")
+        convert_to_float(self, "beta")
         if not 0.0 <= self.beta < math.inf:
             raise RuleError(f"Margin: beta must be a number >= 0, found {self.beta!r}.")
 
@@ -193,7 +203,7 @@ class PassiveAggressive(_BuiltInRule):
     variant: Literal["I", "II"] = "I"
 
     def __post_init__(self) -> None:
-        _convert_to_float(self, "C")
+        convert_to_float(self, "C")
         if not self.C > 0.0:
             raise RuleError(f"PassiveAggressive: C must be a number > 0, found {self.C!r}.")
         if self.variant not in ("I", "II"):
@@ -296,13 +306,18 @@ class Custom:
         return None
 
 
-Rule: TypeAlias = Perceptron | Margin | PassiveAggressive | Custom
+StepRule: TypeAlias = Perceptron | Margin | PassiveAggressive | Custom
+Rule: TypeAlias = StepRule | AdaGrad | Arow | CoinBetting | Auto
 RuleName: TypeAlias = Literal[
     "perceptron",
     "margin",
     "passive-aggressive",
     "passive-aggressive-I",
     "passive-aggressive-II",
+    "adagrad",
+    "arow",
+    "coin",
+    "auto",
 ]
 VALUES: tuple[type, ...] = get_args(Rule)
 
@@ -312,6 +327,10 @@ _BY_NAME: dict[str, Rule] = {
     "passive-aggressive": PassiveAggressive(),
     "passive-aggressive-I": PassiveAggressive(C=1.0, variant="I"),
     "passive-aggressive-II": PassiveAggressive(C=1.0, variant="II"),
+    "adagrad": AdaGrad(),
+    "arow": Arow(),
+    "coin": CoinBetting(),
+    "auto": Auto(),
 }
 
 NAMES = tuple(_BY_NAME)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from novikoff import rules
+from novikoff import rules, stateful_rules
 from novikoff._compiled import is_compiling
 from novikoff._compiled.jit import files_behind
 from novikoff._compiled.loops import additive
@@ -90,7 +90,10 @@ def test_rules_need_neither_numba_nor_scikit_learn():
 
 @pytest.mark.parametrize("rule", list(map(rules.resolve, rules.NAMES)), ids=repr)
 def test_every_named_rule_has_a_formula_that_loops_know(rule):
-    assert rule.formula[0] in rules.FORMULAS
+    if isinstance(rule, rules.StatefulRule):
+        assert type(rule) in stateful_rules.KINDS
+    else:
+        assert rule.formula[0] in rules.FORMULAS
 
 
 @pytest.mark.skipif(not is_compiling, reason="nothing is compiled")

@@ -16,6 +16,7 @@ from novikoff.model_files.section import Section
 from novikoff.model_files.states import read_state, write_state
 from novikoff.model_files.values import read_dtype, read_values, to_array, write_dtype, write_values
 from novikoff.model_files.weights import read_weights, write_weights
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.model import Model
 
@@ -41,7 +42,8 @@ def read_model(section: Section, function: rules.Custom | None = None) -> Model:
     labels = read_labels(section.part("labels"))
     n_vectors = len(labels) if len(labels) > 2 else 1
     hypothesis = _read_hypothesis(section.part("learner"))
-    state = read_state(section.part("state"), hypothesis, n_vectors)
+    engine = find_engine(read_rule(section.part("learner").part("rule"), function))
+    state = read_state(section.part("state"), hypothesis, n_vectors, engine)
     learner = _read_learner(section.part("learner"), hypothesis, state.raw.coef.shape, function)
     names = read_values(section.part("names")) if section.fact("has_names", bool) else None
     if names is not None:

@@ -9,7 +9,9 @@ from novikoff.hypotheses import Hypothesis
 from novikoff.model_files.histories import read_history, write_history
 from novikoff.model_files.section import LARGEST_COUNT, Section
 from novikoff.model_files.weights import read_weights, write_weights
+from novikoff.perceptron.engines import StatefulEngine
 from novikoff.perceptron.ledger import LedgerTrace
+from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
 
@@ -29,10 +31,14 @@ def write_state(section: Section, state: State) -> None:
     write_trace(section.add_part("trace"), state.trace)
     if state.history is not None:
         write_history(section.add_part("history"), state.history)
+    if state.memory is not None:
+        part = section.add_part("slots")
+        for name, array in state.memory.arrays().items():
+            part.add_tensor(name, array)
 
 
-def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int) -> State:
-    """Read a state for this hypothesis and number of weight vectors."""
+def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int, engine: StatefulEngine | None = None) -> State:
+    """Read a state for this hypothesis and number of weight vectors, and for this engine if its rule is stateful."""
     raw = read_weights(section.part("raw"), n_vectors, None)
     n_features = raw.coef.shape[1]
 
@@ -60,7 +66,13 @@ def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int) -> Stat
         passes=section.fact("passes", int),
         is_bounded=section.fact("is_bounded", bool),
         importance_range=_read_importance_range(section),
+        memory=None if engine is None else _read_slots(section.part("slots"), engine, n_vectors, n_features),
     )
+
+
+def _read_slots(section: Section, engine: StatefulEngine, n_vectors: int, n_features: int) -> Slots:
+    shapes = engine.slot_shapes(n_vectors, n_features)
+    return engine.slots_of_arrays({name: section.finite(name, np.float64, shape) for name, shape in shapes.items()})
 
 
 def _read_importance_range(section: Section) -> tuple[float, float] | None:

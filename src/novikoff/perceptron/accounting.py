@@ -87,7 +87,8 @@ def explain_stop(state: State, visits: Visits, position: int, rule: rules.Rule, 
     squared_norm = float((rows.squared_norms[row] + constant) * (2.0 if len(state.raw.bias) > 1 else 1.0))
     where = f"At row {row}, example {int(state.counts[EXAMPLES]) + 1:,} of the run: "
     try:
-        step = rule.step(margin, squared_norm, margin <= 0.0)
+        # Stateful rules limit the importance itself: their steps are at most that of a passive-aggressive rule.
+        step = 1.0 if isinstance(rule, rules.StatefulRule) else rule.step(margin, squared_norm, margin <= 0.0)
         if visits.importances is not None:
             weigh_step(step, float(visits.importances[row]), squared_norm)
     except RuleError as error:

@@ -14,7 +14,7 @@ from novikoff.perceptron.learner import CHUNK, Learner
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits
 
-__all__ = ["BlockUpdate"]
+__all__ = ["BlockUpdate", "are_steps_short"]
 
 
 class BlockUpdate:
@@ -43,7 +43,7 @@ class BlockUpdate:
         """
         if len(rows) > CHUNK or isinstance(learner.rule, rules.Custom):
             return None
-        if importances is not None and not _are_steps_short(learner, rows, importances):
+        if importances is not None and not are_steps_short(learner, rows, importances):
             return None
         codes = learner.check_codes(state, rows, codes)
         return cls(learner, state.to_layout(sparse=rows.is_sparse), rows, codes, importances)
@@ -72,10 +72,14 @@ class BlockUpdate:
         return state
 
 
-def _are_steps_short(learner: Learner, rows: Rows, importances: np.ndarray) -> bool:
+def are_steps_short(learner: Learner, rows: Rows, importances: np.ndarray) -> bool:
     """Whether no step on these rows can be too long; False also if that depends on margins."""
-    if not learner.rule.depends_only_on_mistakes:
+    if isinstance(learner.rule, rules.StatefulRule):
+        step = 1.0  # what the loop limits is c^2 * |x|^2
+    elif learner.rule.depends_only_on_mistakes:
+        step = learner.rule.step(0.0, 1.0, True)
+    else:
         return False
-    largest = learner.rule.step(0.0, 1.0, True) * float(importances.max(initial=0.0))
+    largest = step * float(importances.max(initial=0.0))
     squared_norm = 2.0 * (float(rows.squared_norms.max(initial=0.0)) + learner.constant)
     return largest * largest * squared_norm <= rules.LARGEST_SQUARED_UPDATE

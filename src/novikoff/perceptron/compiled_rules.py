@@ -36,7 +36,7 @@ _BUILT_IN_LOOPS = PassLoops(additive.learn_binary, additive.learn_multiclass)
 _user_loops: Compilations[PassLoops] = Compilations()
 
 
-def compile_rule(rule: rules.Rule) -> CompiledRule:
+def compile_rule(rule: rules.StepRule) -> CompiledRule:
     """Find or compile the loops for a rule."""
     if not isinstance(rule, rules.Custom):
         return CompiledRule(*encode_rule(rule), _BUILT_IN_LOOPS)

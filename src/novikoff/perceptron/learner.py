@@ -23,6 +23,8 @@ from novikoff.errors import DataError, RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.accounting import allocate_log, explain_stop, record_pass
 from novikoff.perceptron.compiled_rules import compile_rule
+from novikoff.perceptron.engines import StatefulEngine
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.history import History
 from novikoff.perceptron.labelling import decide
 from novikoff.perceptron.ledger import Ledger
@@ -81,6 +83,24 @@ class Learner:
         object.__setattr__(self, "hypothesis", hypotheses.resolve(self.hypothesis))
         if self.ties not in TIES:
             raise RuleError(f"ties must be one of {', '.join(map(repr, TIES))}, found {self.ties!r}.")
+        if self.engine is not None:
+            self.engine.require_hypothesis(self.hypothesis)
+
+    @property
+    def engine(self) -> StatefulEngine | None:
+        """What learns and scores for a stateful rule; None for other rules."""
+        return find_engine(self.rule)
+
+    @property
+    def split_scale(self) -> float:
+        """With the third class, the weights w of two classes become -split_scale * w and split_scale * w.
+
+        For a rule that depends only on mistakes, -w and w are exactly what a model would have that had two vectors from
+        the start; other rules depend on the size of the margin, and -w/2 and w/2 preserve all margins.
+        """
+        if self.engine is not None:
+            return self.engine.split_scale
+        return 1.0 if self.rule.depends_only_on_mistakes else 0.5
 
     @property
     def constant(self) -> float:
@@ -104,6 +124,7 @@ class Learner:
             sums=allocate(self.hypothesis.averages),
             pocket=allocate(self.hypothesis.pockets),
             history=History() if self.hypothesis.remembers else None,
+            memory=self.engine.new_slots(n_vectors, n_features) if self.engine is not None else None,
         )
 
     # -- learning
@@ -181,7 +202,9 @@ class Learner:
 
         Return the number of updates in the log, and the first position that was not visited.
         """
-        code, parameter, loops = compile_rule(self.rule)
+        if self.engine is not None:
+            return self.engine.learn_in_place(state, visits, log, constant=self.constant, tie=self.tie)
+        code, parameter, loops = compile_rule(self.rule)  # type: ignore[arg-type]  # no engine, so no stateful rule
         learn = loops.multiclass if len(state.raw.bias) > 1 else loops.binary
         # RowArrays, PassSettings, PassWeights, Counters and UpdateLog are passed as plain tuples: numba unboxes a tuple
         # 0.4 us faster than a NamedTuple, which matters for blocks of one row.
@@ -201,27 +224,38 @@ class Learner:
     def score(self, state: State, rows: Rows) -> np.ndarray:
         """Return the hypothesis's scores: (rows,) for two classes, positive for class 1; (rows, classes) for more."""
         _require_width(rows, state)
+        if self.engine is not None and isinstance(self.hypothesis, hypotheses.Last):
+            return self.engine.scores(state, rows, constant=self.constant, tie=self.tie)
         return self.hypothesis.scores(state, rows, constant=self.constant, tie=self.tie)
+
+    def current_scores(self, state: State, rows: Rows) -> np.ndarray:
+        """Return the scores that learning goes on from, as `score` does for the hypothesis "last"."""
+        if self.engine is not None:
+            return self.engine.scores(state, rows, constant=self.constant, tie=self.tie)
+        return state.raw.scores(rows, self.constant)
 
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """Return the class codes for scores. Ties go to the last class, or to the first if `ties="negative"`."""
         return decide(scores, self.tie)
 
-    def errors(self, weights: Weights, rows: Rows, codes: np.ndarray) -> int:
-        """Count the rows that these weights misclassify (including ties if ties="mistake")."""
-        return int(self.find_errors(weights, rows, codes).sum())
+    def current_errors(self, state: State, rows: Rows, codes: np.ndarray) -> int:
+        """Count the rows that would be a mistake if they came next (including ties if ties="mistake")."""
+        return int(self._are_wrong(self.current_scores(state, rows), codes).sum())
 
     def find_errors(self, weights: Weights, rows: Rows, codes: np.ndarray) -> np.ndarray:
         """Return for each row whether these weights misclassify it (including ties if ties="mistake")."""
-        scores = weights.scores(rows, self.constant)
+        return self._are_wrong(weights.scores(rows, self.constant), codes)
+
+    def _are_wrong(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
         is_wrong = self.decide(scores) != codes
         if self.tie == additive.TIE_MISTAKE:
             is_wrong |= margins_of_scores(scores, codes) == 0.0
         return is_wrong
 
     def merge(self, states: Sequence[State]) -> State:
-        """Merge the states of learners trained independently on shards of the data; see `merging.merge_states`."""
-        return merge_states(states)
+        """Merge the states of learners trained independently on shards of the data; see `merging.merge_states`, and
+        `stateful_merging.merge_stateful` for stateful rules."""
+        return merge_states(states) if self.engine is None else self.engine.merge(states)
 
     def ledger(self, state: State) -> Ledger:
         """Return the ledger of the run that led to a state."""
@@ -234,6 +268,9 @@ class Learner:
             passes=state.passes,
             radius=float(np.sqrt(measures[additive.SQUARED_RADIUS])),
             norm=state.raw.norm,
+            mistake_norm=None if self.engine is None else self.engine.theta(state).norm,
+            candidates=() if self.engine is None else self.engine.candidates(state),
+            vote_cost=0.0 if self.engine is None else self.engine.vote_cost(state),
             step_sum=float(measures[additive.STEP_SUM]),
             trace=state.trace.copy(),
             rule=self.rule,

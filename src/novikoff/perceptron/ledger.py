@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from novikoff.auto_rule import bound_vote
 from novikoff.formatting.summary import SummaryMixin
+from novikoff.perceptron.candidates import Candidate
 from novikoff.rules import Perceptron, Rule
 
 __all__ = ["Ledger", "LedgerTrace"]
@@ -135,6 +137,13 @@ class Ledger(SummaryMixin):
         Arrays `updates`, `examples`, `mistakes`, `norm`, `progress`, with values after every stride-th update.
     rule : Rule
         The update rule, which determines the mistake bound.
+    mistake_norm : float or None
+        For a stateful rule |theta|, with theta the sum of y * x over the mistakes, and `step_sum` is their number: its
+        weights are no sum of steps. The trace then has |theta| for the norm, and <theta, u>.
+    candidates : tuple of Candidate
+        For the rule "auto" the learners that vote, each with `name`, `mistakes` and `weight`; else empty.
+    vote_cost : float
+        What the theorem on the vote has for ln K: ln 8, and more after a merge.
     n_weights : int
         The number of weights and biases, which determines the rounding error of `norm`.
     margin : float or None
@@ -170,6 +179,9 @@ class Ledger(SummaryMixin):
     margin: float | None = None
     is_bounded: bool = True
     importance_range: tuple[float, float] = (1.0, 1.0)
+    mistake_norm: float | None = None
+    candidates: tuple[Candidate, ...] = ()
+    vote_cost: float = 0.0
 
     def with_margin(self, margin: float) -> Ledger:
         """Return a copy with the known margin gamma of the data, from which a mistake bound follows."""
@@ -186,14 +198,16 @@ class Ledger(SummaryMixin):
     def margin_at_most(self) -> float | None:
         """A certified upper bound on the margin of all examples seen; None before the first update.
 
-        It is |w| / sum of steps (|w| / mistakes for the perceptron), rounded up.
+        It is |w| / sum of steps (|w| / mistakes for the perceptron), and |theta| / mistakes for stateful rules, rounded
+        up.
         """
         if not self.step_sum:
             return None
+        norm = self.norm if self.mistake_norm is None else self.mistake_norm
         # |w| is computed with an error of n_weights units of 2^-52, and each update may have lost
         # 2^-53 |w| <= 2^-53 step_sum R.
         unit = 2.0**-52
-        return self.norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
+        return norm * (1.0 + unit * self.n_weights) / self.step_sum + unit * self.updates * self.radius
 
     @property
     def mistake_bound(self) -> float | None:
@@ -214,6 +228,21 @@ class Ledger(SummaryMixin):
         return bound * (largest / smallest)
 
     @property
+    def best_candidate(self) -> Candidate | None:
+        """For the rule "auto" the candidate with the fewest mistakes; None for other rules."""
+        return min(self.candidates, key=lambda candidate: candidate.mistakes, default=None)
+
+    @property
+    def vote_bound(self) -> float | None:
+        """For the rule "auto" the most mistakes that its vote can have made, given those of the best candidate.
+
+        It holds on every sequence of examples: 2.3303 times the mistakes of any candidate, plus 16.16; see
+        `novikoff.rules.Auto`. None for other rules.
+        """
+        best = self.best_candidate
+        return None if best is None else bound_vote(best.mistakes, self.vote_cost)
+
+    @property
     def mistakes_left(self) -> int | None:
         """The mistake bound minus the mistakes so far; None without a finite bound."""
         if self.mistake_bound is None or math.isinf(self.mistake_bound):
@@ -229,12 +258,17 @@ class Ledger(SummaryMixin):
             ("radius R", f"{self.radius:.6g}"),
             ("norm |w|", f"{self.norm:.6g}"),
         ]
+        best = self.best_candidate
+        if best is not None and self.vote_bound is not None:
+            lines[1:2] = [
+                ("mistakes", rate),
+                ("best of pool", f"{best.mistakes:,}   ({best.name}; so at most {self.vote_bound:,.1f} by the vote)"),
+            ]
         if self.importance_range not in ((1.0, 1.0), (0.0, math.inf)):
             lines.append(("weights c", f"{self.importance_range[0]:.6g} to {self.importance_range[1]:.6g}"))
         if self.margin_at_most is not None:
-            lines.append(
-                ("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: |w| / sum of steps)")
-            )
+            source = "|w| / sum of steps" if self.mistake_norm is None else "|sum of y*x| / mistakes, over the mistakes"
+            lines.append(("margin", f"at most {_format_rounded_up(self.margin_at_most)}   (certified: {source})"))
         if self.mistake_bound is not None:
             lines.append(("known margin", f"{self.margin:.6g}"))
             left = "" if self.mistakes_left is None else f"   ({self.mistakes_left:,} left)"

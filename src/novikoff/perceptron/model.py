@@ -30,6 +30,7 @@ from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model_state import ModelState
 from novikoff.perceptron.one_at_a_time import ExampleLearner
 from novikoff.perceptron.state import State
+from novikoff.perceptron.stateful_examples import StatefulExampleLearner
 from novikoff.perceptron.visits import as_importances
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock, reentry_error
@@ -70,7 +71,9 @@ class Model(ExclusiveAccess):
 
     __copy__ = deep_copy
     fast_path: DictFastPath | None = None
-    _open_learner: ExampleLearner | None = None  # that of `_now`, if predictions may read it without the lock
+    _open_learner: ExampleLearner | StatefulExampleLearner | None = (
+        None  # that of `_now`, if predictions may read it without the lock
+    )
 
     def __init__(
         self,
@@ -125,7 +128,10 @@ class Model(ExclusiveAccess):
             self._open_learner = now.example_learner
 
     def _on_fork(self) -> None:
-        self._is_torn = self._block is not None  # a compiled loop may have been half-way through the weights
+        # A compiled loop may have been half-way through the weights.
+        one_by_one = self._now.example_learner
+        is_in_example = isinstance(one_by_one, StatefulExampleLearner) and one_by_one.pending is not None
+        self._is_torn = self._block is not None or is_in_example
 
     def _replace(self, learned: ModelState) -> None:
         """Go on from another model state. The fast path of the old one is suspended for good."""

@@ -17,6 +17,7 @@ from novikoff.perceptron.labelling import add_label, split_at
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.one_at_a_time import ExampleLearner
 from novikoff.perceptron.state import State
+from novikoff.perceptron.stateful_examples import StatefulExampleLearner
 
 __all__ = ["ModelState"]
 
@@ -44,7 +45,7 @@ class ModelState:
     labels: Labels
     vocabulary: dict[str, int] | None
     state: State | None
-    example_learner: ExampleLearner | None = None
+    example_learner: ExampleLearner | StatefulExampleLearner | None = None
     fast_path: DictFastPath | None = None
 
     @property
@@ -69,6 +70,9 @@ class ModelState:
         """Return a copy with an example learner, which adds new names to this vocabulary in place."""
         settled = self.with_state()
         assert settled.state is not None
+        if self.learner.engine is not None:
+            one_by_one = StatefulExampleLearner(self.learner, settled.state, self.vocabulary)
+            return replace(settled, example_learner=one_by_one)
         example_learner = ExampleLearner(self.learner, settled.state, self.vocabulary)
         fast_path = DictFastPath.create_if_supported(example_learner, self.labels)
         return replace(settled, example_learner=example_learner, fast_path=fast_path)
@@ -114,10 +118,7 @@ class ModelState:
     def with_label(self, y: Any) -> ModelState:
         """Return a copy with one more label."""
         assert self.state is not None
-        # At the third label, w is split into one vector for each class. For a rule that depends only on mistakes,
-        # splitting w into -w and w gives exactly the state of a model that had two vectors from the start; other rules
-        # depend on the size of the margin, and -w/2 and w/2 preserve all margins.
-        scale = 1.0 if self.learner.rule.depends_only_on_mistakes else 0.5
+        scale = self.learner.split_scale
         labels, state = add_label(self.labels, self.state, y, lambda state, at: state.insert_class(at, scale=scale))
         return replace(self, labels=labels, state=state)
 

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from novikoff import rules
 from novikoff._compiled.loops.additive import EXAMPLES, TIE_NEGATIVE
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
 from novikoff.hypotheses import Averaged, Last, Pocket
@@ -73,6 +74,7 @@ class ExampleLearner:
         self._state = state = state.to_layout(sparse=False)
         self.raw, self.sums, self._pocket = map(self._make_vectors, (state.raw, state.sums, state.pocket))
         self._constant, self._tie = learner.constant, learner.tie
+        assert not isinstance(learner.rule, rules.StatefulRule)  # it has a learner of its own
         self._formula, self._parameter = learner.rule.formula
         self.trace = state.trace.copy()
         self._history = state.history.copy() if state.history is not None else None

@@ -27,7 +27,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.orders import draw_order
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits
-from novikoff.perceptron.weights import Weights, margins
+from novikoff.perceptron.weights import Weights, margins_of_scores
 
 __all__ = ["CycleResult", "cycle"]
 
@@ -98,7 +98,7 @@ def cycle(
             break
     if state.history is not None:
         state.history.release()
-    mistakes = int(changed[MISTAKES]) or (0 if converged else learner.errors(state.raw, rows, codes))
+    mistakes = int(changed[MISTAKES]) or (0 if converged else learner.current_errors(state, rows, codes))
     return state, CycleResult(number, converged, mistakes, int(changed[UPDATES]), stalled)
 
 
@@ -109,7 +109,7 @@ def _choose_order(
 
     def margins_now() -> np.ndarray:
         rows.require_numbers()
-        return margins(state.raw, rows, codes, learner.constant)
+        return margins_of_scores(learner.current_scores(state, rows), codes)
 
     return draw_order(order, len(rows), rng, margins_now)
 
@@ -132,12 +132,17 @@ def _are_all_correct(learner: Learner, state: State, rows: Rows, codes: np.ndarr
     """Return whether the weights classify every row correctly, by the required margin if the rule has one."""
     required = learner.rule.required_margin
     if required is not None:
-        return bool((margins(state.raw, rows, codes, learner.constant) > required).all())
-    return learner.errors(state.raw, rows, codes) == 0
+        return bool((margins_of_scores(learner.current_scores(state, rows), codes) > required).all())
+    return learner.current_errors(state, rows, codes) == 0
 
 
 def _is_stall_check_due(number: int, max_iter: int, rows: Rows, state: State) -> bool:
-    """Return whether to check this pass for a stall. Pass 1 starts from zero weights, which every update changes."""
+    """Return whether to check this pass for a stall. Pass 1 starts from zero weights, which every update changes.
+
+    A stateful rule changes its slots even where rounding absorbs the steps, so that these may still change.
+    """
+    if state.memory is not None:
+        return False
     is_chosen = number > 1 and (number & (number - 1) == 0 or number == max_iter)
     return is_chosen and number * rows.data.size >= state.raw.coef.size
 

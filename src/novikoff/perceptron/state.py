@@ -5,6 +5,7 @@ sums       for the averaged hypothesis: the sum over updates of (example number 
            weight vectors after each of n examples is raw - sums / n
 pocket     for the pocket hypothesis: the weights with the longest run of correct answers so far
 history    for the voted hypothesis: the updates themselves
+memory     for stateful rules: the numbers that they keep for each feature, and others; see slots.py
 counts, measures, trace    what the ledger is made from
 """
 
@@ -19,6 +20,7 @@ from novikoff._compiled.loops.additive import BEST_RUN, EXAMPLES, RUN, SQUARED_N
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.history import History
 from novikoff.perceptron.ledger import LedgerTrace
+from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.weights import Weights
 
 __all__ = ["State"]
@@ -38,6 +40,7 @@ class State:
     passes: int = 0
     is_bounded: bool = True  # whether it is one learner's run from zero weights, as the mistake bounds assume
     importance_range: tuple[float, float] | None = None  # smallest and largest so far; None: all examples had 1
+    memory: Slots | None = None
 
     @property
     def n_features(self) -> int:
@@ -46,6 +49,12 @@ class State:
     @property
     def n_classes(self) -> int:
         return max(2, len(self.raw.bias))
+
+    @property
+    def slots(self) -> np.ndarray:
+        """The numbers that a stateful rule keeps for each feature, (n_features + 1, n_vectors, n_slots); index 0 is the
+        constant coordinate, 1 + j is feature j."""
+        return self.memory.values if self.memory is not None else np.zeros((self.n_features + 1, len(self.raw.bias), 0))
 
     def mean_weights(self) -> Weights:
         """Return the mean of the weight vectors after each example, raw - sums / n."""
@@ -77,6 +86,7 @@ class State:
             counts=self.counts.copy(),
             measures=self.measures.copy(),
             trace=self.trace.copy(),
+            memory=self.memory.copy() if self.memory is not None else None,
         )
 
     __copy__ = copy
@@ -89,12 +99,16 @@ class State:
 
     def widen(self, n_features: int) -> State:
         """Return a state for rows with more features; the weights of the new ones are 0."""
-        return self if n_features == self.n_features else self._map_weights(lambda weights: weights.widen(n_features))
+        if n_features == self.n_features:
+            return self
+        memory = self.memory.widen(n_features) if self.memory is not None else None
+        return self._map_weights(lambda weights: weights.widen(n_features), memory=memory)
 
     def swap_classes(self) -> State:
         """Return a state with its two classes exchanged."""
         history = self.history.recode_classes(np.array([1, 0])) if self.history is not None else None
-        return self._map_weights(lambda weights: weights.scale(-1.0), history=history)
+        memory = self.memory.swap_classes() if self.memory is not None else None
+        return self._map_weights(lambda weights: weights.scale(-1.0), history=history, memory=memory)
 
     def insert_class(self, code: int, *, scale: float) -> State:
         """Return a state with one more class, which has this code; the codes from there on rise by 1.
@@ -106,20 +120,24 @@ class State:
         old_codes = np.arange(state.n_classes)
         new_codes = old_codes + (old_codes >= code)
         history = state.history.recode_classes(new_codes) if state.history is not None else None
-        return state._map_weights(lambda weights: weights.insert_class(code), history=history)
+        memory = state.memory.insert_class(code) if state.memory is not None else None
+        return state._map_weights(lambda weights: weights.insert_class(code), history=history, memory=memory)
 
     def _split_vectors(self, scale: float) -> State:
         """Return a state with a vector for each of two classes, which have shared one."""
+        # The measures of a stateful rule are those of theta, which becomes -theta and theta.
+        of_measures = scale if self.memory is None else 1.0
         measures = self.measures.copy()
         measures[SQUARED_RADIUS] *= 2.0
-        measures[SQUARED_NORM] *= 2.0 * scale**2
-        measures[STEP_SUM] *= scale
+        measures[SQUARED_NORM] *= 2.0 * of_measures**2
+        measures[STEP_SUM] *= of_measures
         return self._map_weights(
             lambda weights: weights.split(scale),
             history=self.history.split_vectors(scale) if self.history is not None else None,
             measures=measures,
-            trace=self.trace.scale(np.sqrt(2.0) * scale),
-            is_bounded=self.is_bounded and scale == 1.0,
+            trace=self.trace.scale(np.sqrt(2.0) * of_measures),
+            is_bounded=self.is_bounded and scale == 1.0 and self.memory is None,
+            memory=self.memory.split_vectors() if self.memory is not None else None,
         )
 
     def _map_weights(self, change: Callable[[Weights], Weights], **others: object) -> State:
