@@ -43,6 +43,10 @@ class IndexEncoding(Encoding[SparseBlock]):
     def scales(self) -> bool:
         return self.scaler is not None
 
+    @property
+    def has_hats(self) -> bool:
+        return False
+
     def snapshot(self) -> Any:
         return self.width, self.scaler and self.scaler.snapshot()
 

@@ -51,6 +51,10 @@ class NameEncoding(Encoding[NamedBlock]):
     def scales(self) -> bool:
         return self.scaler is not None
 
+    @property
+    def has_hats(self) -> bool:
+        return False
+
     def snapshot(self) -> Any:
         return self.vocabulary.snapshot(), self.scaler and self.scaler.snapshot()
 
