@@ -3,6 +3,8 @@
 import math
 from fractions import Fraction
 
+from tests.reference.scaling import scale_value
+
 KNOTS = [Fraction(k, 2) for k in (-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6)]
 
 
@@ -41,3 +43,18 @@ def table_features(rows, i, columns):
         found[column] = z
         found |= {f"{column} near {float(knot):g}": weight for knot, weight in zip(KNOTS, hats(z), strict=True)}
     return {name: value for name, value in found.items() if value}
+
+
+def sparse_features(rows, i):
+    """The features of row i of an svmlight file, by column, and by column and knot, None where doubles hardly know the
+    value: columns that at least half of the rows so far have, and that have had numbers other than 0 and 1, have hats.
+    """
+    found = {}
+    for j, own in enumerate(rows[i]):
+        values = [row[j] for row in rows[: i + 1]]
+        present = [v for v in values if v != 0.0]
+        z = scale_value(values, own)
+        if 2 * len(present) >= len(values) and any(v != 1 for v in present):
+            found |= {(j, k): None if z is None else weight for k, weight in enumerate(hats(z or 0.0))}
+        found[j, None] = z
+    return found

@@ -128,7 +128,7 @@ class Rows:
         """
         if n_features >= self.n_features:
             return self
-        if self.indices is None:
+        if self.indices is None or self.indptr is None:
             return Rows.of(self.data[:, :n_features])
         is_kept = self.indices < n_features
         data, indices = np.where(is_kept, self.data, 0.0), np.where(is_kept, self.indices, 0)

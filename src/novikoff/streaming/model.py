@@ -402,7 +402,8 @@ class StreamModel(ExclusiveAccess):
         found._lock, found._piece = make_lock(found), None
         found.model = cls._read_model(root)
         found.encoding = read_encoding(root.part("encoding"))
-        found.features = getattr(found.encoding, "features", Features(scale=found.encoding.scales))
+        scaling = {"scale": found.encoding.scales, "hats": found.encoding.has_hats}
+        found.features = getattr(found.encoding, "features", Features(**scaling))
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
             for kept in ("rows_read", "rows_of_run")

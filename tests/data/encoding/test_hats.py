@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 import novikoff as nk
 from novikoff import _compiled
 from novikoff._compiled.loops import hats as loops
-from novikoff.data.encoding import Features, TableEncoding
+from novikoff.data.encoding import Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import CategoricalColumn, TableBlock, TextColumn
-from tests.data.encoding.test_sparse_scaling import CUTS, pieces
+from novikoff.errors import DataError, ModelFileError
+from novikoff.model_files import Section
+from tests.data.encoding.test_sparse_scaling import CUTS, MATRICES, pieces, svmlight, vw
 from tests.reference import hats as reference
 
 HATS = Features(hats=True)
@@ -132,6 +134,71 @@ def test_hats_share_indices_when_names_run_out(bits):
     assert all(sum(row.values()) == sum(row.values()) for row in z)
 
 
+def learn_all(encoding, blocks):
+    return [rows for block in blocks for rows in encoding.learn(block)]
+
+
+@given(MATRICES)
+def test_dense_numbers_of_sparse_rows_have_hats(X):
+    for block, name in ((svmlight(X), "{}"), (vw(X), "f{}")):
+        encoding = empty_for(block)
+        found = dicts_of(encoding, learn_all(encoding, [block]))
+        for i, features in enumerate(found):
+            expected = reference.sparse_features(X, i)
+            names = {key: name_of(name, *key) for key in expected}
+            assert {name for name, value in features.items() if value} <= set(names.values())
+            for key, value in expected.items():
+                if value is not None:
+                    assert features.get(names[key], 0.0) == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+def name_of(name, column, knot):
+    return name.format(column) + ("" if knot is None else f" near {loops.KNOTS[knot]:g}")
+
+
+def empty_for(block):
+    if block.source == "t.svm":
+        return IndexEncoding.empty(scale=True, hats=True)
+    return NameEncoding.empty(9, scale=True, hats=True)
+
+
+def test_dense_rows_have_the_hats_of_a_table():
+    X = np.random.default_rng(0).normal([5000.0, -3.0, 0.02], [100.0, 1.0, 0.01], (300, 3))
+    expected = TableEncoding(HATS)
+    wanted = dicts_of(expected, expected.learn(numbers(X.tolist())))
+    for block, names in ((svmlight(X), "012"), (vw(X.tolist()), ["f0", "f1", "f2"])):
+        encoding = empty_for(block)
+        found = dicts_of(encoding, learn_all(encoding, [block]))
+        rename = {f"{old}{rest}": f"{new}{rest}" for old, new in zip(names, "abc", strict=True) for rest in RESTS}
+        for row, other in zip(found, wanted, strict=True):
+            row = {rename[name]: value for name, value in row.items() if abs(value) > 1e-12}
+            assert row == pytest.approx({name: v for name, v in other.items() if abs(v) > 1e-12}, abs=1e-12)
+
+
+RESTS = ["", *(f" near {knot:g}" for knot in loops.KNOTS)]
+
+
+def test_rows_of_words_have_no_hats():
+    X = (np.random.default_rng(2).random((200, 30)) < 0.5).astype(float)
+    for block in (svmlight(X), vw(X.tolist())):
+        encoding = empty_for(block)
+        plain, hats = learned([block], Features()), learned([block])
+        assert hats.names == plain.names
+        assert hats.rows_of(block).is_hat is None
+        assert hats.model.state.raw.coef.tobytes() == plain.model.state.raw.coef.tobytes()
+        assert sum(map(len, learn_all(encoding, [block]))) == 200
+
+
+@given(MATRICES)
+def test_sparse_rows_say_which_features_are_hats(X):
+    block = svmlight(X)
+    encoding = empty_for(block)
+    parts = learn_all(encoding, [block])
+    for rows in [*parts, encoding.encode(block)]:
+        is_hat = np.zeros(rows.n_features) if rows.is_hat is None else rows.is_hat
+        assert is_hat.tolist() == [" near " in name for name in encoding.names[: rows.n_features]]
+
+
 # -- however it is cut, stopped and gone on with
 
 
@@ -202,3 +269,126 @@ def test_what_was_learned_since_a_snapshot_can_be_forgotten(bits):
     assert encoding.names == expected.names
     for name in ("data", "indices", "is_hat"):
         assert getattr(found, name).tobytes() == getattr(wanted, name).tobytes()
+
+
+@given(MATRICES, CUTS)
+def test_results_of_sparse_rows_do_not_depend_on_blocks(X, cuts):
+    for block in (svmlight(X), vw(X)):
+        whole = learned([block])
+        for parts in (pieces(block, cuts), pieces(block, range(len(X)))):
+            cut = learned(parts)
+            assert cut.names == whole.names
+            assert cut.model.state.raw.coef.tobytes() == whole.model.state.raw.coef.tobytes()
+            assert cut.rows_of(block).data.tobytes() == whole.rows_of(block).data.tobytes()
+            assert cut.rows_of(block).indices.tobytes() == whole.rows_of(block).indices.tobytes()
+
+
+@given(MATRICES, MATRICES)
+def test_encoding_sparse_rows_leaves_out_what_is_new(X, Z):
+    for make in (svmlight, vw):
+        model = learned([make(X)])
+        encoding, names = model.encoding, model.names
+        mark = encoding.scaler.hats.snapshot()
+        for row in dicts_of(encoding, [encoding.encode(make(Z))]):
+            assert set(row) <= set(names)
+        assert encoding.scaler.hats.snapshot() == mark
+
+
+@given(MATRICES, CUTS)
+def test_a_saved_encoding_of_sparse_rows_goes_on_to_the_last_bit(X, cuts):
+    for block in (svmlight(X), vw(X)):
+        whole, resumed = learned([block]), nk.StreamModel(nk.Learner(), HATS)
+        for part in pieces(block, cuts):
+            resumed.learn(part)
+            section = Section("").add_part("encoding")
+            resumed.encoding.write_to(section)
+            resumed.encoding = type(resumed.encoding).read_from(section)
+        assert resumed.names == whole.names
+        assert resumed.model.state.raw.coef.tobytes() == whole.model.state.raw.coef.tobytes()
+
+
+@given(MATRICES, MATRICES, MATRICES)
+def test_what_sparse_rows_brought_since_a_snapshot_can_be_forgotten(X, others, more):
+    for make in (svmlight, vw):
+        encoding, expected = empty_for(make(X)), empty_for(make(X))
+        for each in (encoding, expected):
+            learn_all(each, [make(X)])
+        mark = encoding.snapshot()
+        learn_all(encoding, [make(others), make(more)])
+        for _ in range(2):
+            encoding.restore(mark)
+        found, wanted = learn_all(encoding, [make(more)]), learn_all(expected, [make(more)])
+        assert encoding.names == expected.names
+        for part, other in zip(found, wanted, strict=True):
+            assert part.data.tobytes() == other.data.tobytes()
+            assert part.indices.tobytes() == other.indices.tobytes()
+            assert np.array_equal(part.is_hat, other.is_hat)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+def test_a_block_with_a_bad_value_changes_nothing(bad):
+    X = np.random.default_rng(5).normal(3.0, 2.0, (40, 4))
+    model, expected = learned([svmlight(X[:20])]), learned([svmlight(X[:20])])
+    wrong = X[20:].copy()
+    wrong[7, 2] = bad
+    with pytest.raises(DataError):
+        model.learn(svmlight(wrong))
+    for each in (model, expected):
+        each.learn(svmlight(X[20:]))
+    assert model.model.state.raw.coef.tobytes() == expected.model.state.raw.coef.tobytes()
+
+
+# -- model files and runs
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda root: root.tensors["encoding.scaling.hats.having"].__setitem__(0, 7), "points outside"),
+        (lambda root: root.tensors["encoding.scaling.hats.having"].__setitem__(1, 0), "hats twice"),
+        (lambda root: root.tensors["encoding.scaling.hats.first"].__setitem__(1, 3), "overlap"),
+        (lambda root: root.tensors["encoding.scaling.hats.first"].__setitem__(1, 99), "points outside"),
+        (lambda root: root.facts["encoding"]["scaling"]["hats"].__setitem__("features", 9), "more features"),
+    ],
+)
+def test_invalid_sparse_hats_are_refused(change, message):
+    encoding, root = IndexEncoding.empty(scale=True, hats=True), Section("m.nk holds no valid model")
+    learn_all(encoding, [svmlight([[2.0, 3.0], [3.0, 5.0], [4.0, 1.0]])])
+    encoding.write_to(root.add_part("encoding"))
+    IndexEncoding.read_from(root.part("encoding"))
+    change(root)
+    with pytest.raises(ModelFileError, match=message):
+        IndexEncoding.read_from(root.part("encoding"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda root: root.tensors["encoding.hats.indices"].__setitem__((0, 0), 99), "points outside"),
+        (lambda root: root.tensors["encoding.hats.own"].__setitem__(0, 99), "points outside"),
+        (lambda root: root.tensors["encoding.hats.own"].__setitem__(0, 0), "hats of no column"),
+        (lambda root: root.facts["encoding"].__setitem__("scale", False), "not standardised"),
+        (lambda root: root.facts["encoding"].__setitem__("is_dense", True), "cannot be dense"),
+    ],
+)
+def test_invalid_hats_of_a_table_are_refused(change, message):
+    encoding, root = TableEncoding(HATS), Section("m.nk holds no valid model")
+    learn_all(encoding, [numbers([[1.0, 2.0], [3.0, 1.0]])])
+    encoding.write_to(root.add_part("encoding"))
+    TableEncoding.read_from(root.part("encoding"))
+    change(root)
+    with pytest.raises(ModelFileError, match=message):
+        TableEncoding.read_from(root.part("encoding"))
+
+
+@pytest.mark.parametrize(("suffix", "text"), [("svm", "1 1:500 2:3\n-1 1:400 2:2\n"), ("csv", "a,y\n1.5,0\n2,1\n")])
+def test_a_run_is_not_resumed_with_other_hats(tmp_path, suffix, text):
+    path, checkpoint = tmp_path / f"t.{suffix}", tmp_path / "m.nk"
+    path.write_text(text)
+    assert nk.learn(path, checkpoint=checkpoint, hats=True).encoding.has_hats
+    with pytest.raises(DataError, match=r"hats=True and cannot be continued with hats=False"):
+        nk.learn(path, checkpoint=checkpoint, resume=True, hats=False)
+    assert nk.learn(path, checkpoint=checkpoint, resume=True, hats=True).ledger.examples == 2
+    checkpoint.unlink()
+    for _ in range(2):  # hats of numbers that are not standardised are none
+        assert not nk.learn(path, checkpoint=checkpoint, resume=True, scale=False, hats=True).encoding.has_hats
