@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "HATS_BY_DEFAULT",
     "MISSING_VALUE",
     "NAMESPACE_SEPARATOR",
     "category_name",
@@ -29,6 +30,7 @@ __all__ = [
     "ngram_prefixes",
 ]
 
+HATS_BY_DEFAULT = False  # whether numbers have hats unless the user says
 NAMESPACE_SEPARATOR = "^"
 MISSING_VALUE = "?"  # in a categorical column
 _IS_MISSING = " is missing"

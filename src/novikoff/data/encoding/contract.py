@@ -13,7 +13,9 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.vocabulary import HASH_BITS, Vocabulary
+from novikoff.data.feature_names import HATS_BY_DEFAULT
 from novikoff.data.formats.block import Block
 from novikoff.errors import DataError
 from novikoff.inputs.rows import Rows
@@ -23,7 +25,6 @@ __all__ = ["Encoding", "Features", "empty_csr", "raise_other_kind"]
 
 B = TypeVar("B", bound=Block)
 
-HATS = False  # whether numbers become hats unless it is said
 _LONGEST = 8  # words or characters in an n-gram
 
 
@@ -57,7 +58,7 @@ class Features:
     ngrams: tuple[int, int] = (1, 2)
     char_ngrams: tuple[int, int] = (3, 4)
     text_length: float = 4.0
-    hats: bool = HATS
+    hats: bool = HATS_BY_DEFAULT
 
     def __post_init__(self) -> None:
         for name in ("ngrams", "char_ngrams"):
@@ -101,6 +102,10 @@ class Encoding(ABC, Generic[B]):
     @abstractmethod
     def has_hats(self) -> bool:
         """Whether numbers also become hats; see `Features`."""
+
+    @abstractmethod
+    def curves(self) -> Curves | None:
+        """Return the numbers that have hats now; None if there are no hats."""
 
     @abstractmethod
     def require(self, block: B) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from novikoff.data.encoding.contract import Encoding, raise_other_kind
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
 from novikoff.data.formats.block import Block, SparseBlock
@@ -48,11 +49,15 @@ class IndexEncoding(Encoding[SparseBlock]):
     @property
     def hats(self) -> SparseHats | None:
         """Where features and their hats are, if there are hats."""
-        return self.scaler and self.scaler.hats
+        return None if self.scaler is None else self.scaler.hats
 
     @property
     def has_hats(self) -> bool:
         return self.hats is not None
+
+    def curves(self) -> Curves | None:
+        names = [str(index) for index in range(self.width)]
+        return None if self.scaler is None else self.scaler.curves(names)
 
     def snapshot(self) -> Any:
         return self.width, self.scaler and self.scaler.snapshot()

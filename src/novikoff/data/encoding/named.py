@@ -10,6 +10,7 @@ import numpy as np
 
 from novikoff._compiled.loops import feature_rows
 from novikoff.data.encoding.contract import Encoding, empty_csr, raise_other_kind
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.names import NameBatch
 from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
@@ -56,11 +57,14 @@ class NameEncoding(Encoding[NamedBlock]):
     @property
     def hats(self) -> SparseHats | None:
         """Where features and their hats are, if there are hats."""
-        return self.scaler and self.scaler.hats
+        return None if self.scaler is None else self.scaler.hats
 
     @property
     def has_hats(self) -> bool:
         return self.hats is not None
+
+    def curves(self) -> Curves | None:
+        return None if self.scaler is None else self.scaler.curves(self.vocabulary.names)
 
     def snapshot(self) -> Any:
         return self.vocabulary.snapshot(), self.scaler and self.scaler.snapshot()

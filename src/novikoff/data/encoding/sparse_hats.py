@@ -79,13 +79,19 @@ class SparseHats:
         )
         self.n_known, self.n_features = n_known, n_features
         return Rows.from_csr(
-            out.data[:used], out.indices[:used], out.indptr, n_features, out.squared_norms, self._find_hats()
+            out.data[:used], out.indices[:used], out.indptr, n_features, out.squared_norms, self._is_hat_of_rows()
         )
 
-    def _find_hats(self) -> np.ndarray | None:
-        """Return for each feature and hat 1 if it is a hat; None if there are none."""
-        if self.n_features == self.n_known:
-            return None
+    def _is_hat_of_rows(self) -> np.ndarray | None:
+        return None if self.n_features == self.n_known else self.is_hat()
+
+    def hats_of(self, columns: np.ndarray) -> np.ndarray:
+        """Return the indices of the hats of some features, which have hats: a row for each."""
+        hats: np.ndarray = self.first_hats[columns][:, None] + np.arange(N_KNOTS)
+        return hats
+
+    def is_hat(self) -> np.ndarray:
+        """Return for each feature and hat 1 if it is a hat, else 0."""
         if len(self._is_hat) != self.n_features:
             self._is_hat = np.ones(self.n_features, np.uint8)
             self._is_hat[self.indices] = 0

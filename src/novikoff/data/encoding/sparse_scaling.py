@@ -21,6 +21,7 @@ import numpy as np
 from novikoff._compiled.loops import sparse_moments
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff._compiled.loops.sparse_moments import COUNT, LAST_ROW, MEAN, SQUARES, CsrArrays, Moments, UndoLog
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
@@ -130,6 +131,24 @@ class SparseScaler:
         is_usual = (sums >= SMALLEST_SQUARED_NORM) | is_dense
         divisors = np.where(is_usual, np.sqrt(sums / sizes), 1.0)
         return shifts, np.where(divisors > 0.0, divisors, np.inf)
+
+    def curves(self, names: list[str]) -> Curves | None:
+        """Return the features that are dense now, which have hats, given the names of all features; None if there are
+        no hats."""
+        if self.hats is None:
+            return None
+        columns = self.dense[self.dense < self.hats.n_known]
+        columns = columns[self.hats.first_hats[columns] >= 0]
+        shifts, divisors = self.linear_map(self.hats.n_known)
+        return Curves(
+            [names[j] for j in columns.tolist()],
+            columns,
+            self.hats.indices[columns],
+            self.hats.hats_of(columns),
+            shifts[columns],
+            np.where(np.isinf(divisors), 0.0, divisors)[columns],
+            self.hats.is_hat(),
+        )
 
     # -- undoing
 

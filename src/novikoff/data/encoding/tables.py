@@ -20,10 +20,11 @@ from novikoff._compiled.loops import feature_rows, moments
 from novikoff._compiled.loops.hats import N_KNOTS
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
 from novikoff.data.encoding.contract import Encoding, Features, empty_csr, raise_other_kind
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.hats import TableHats, find_own
-from novikoff.data.encoding.names import NameBatch
 from novikoff.data.encoding.ngrams import NgramBag
 from novikoff.data.encoding.one_hot import OneHotFeatures
+from novikoff.data.encoding.table_names import first_rows, learn_names, names_of
 from novikoff.data.encoding.text_blocks import BlockWithNgrams, ngrams_of, split_by_text, text_columns
 from novikoff.data.encoding.vocabulary import Vocabulary
 from novikoff.data.feature_names import missing_name, missing_name_parts
@@ -87,6 +88,14 @@ class TableEncoding(Encoding[TableBlock]):
     def has_hats(self) -> bool:
         return self.hats is not None
 
+    def curves(self) -> Curves | None:
+        if self.hats is None:
+            return None
+        counts, means, squares = self.moments
+        deviations, names = np.sqrt(squares / np.maximum(counts, 1.0)), self.columns("number")
+        hats, is_hat = self.hats.indices, self.hats.is_hat(len(self.vocabulary))
+        return Curves(names, np.arange(len(names)), self.number_indices, hats, means, deviations, is_hat)
+
     def columns(self, kind: str) -> list[str]:
         """Return the names of the columns of one kind."""
         return [name for name, other in self.kinds.items() if other == kind]
@@ -137,7 +146,7 @@ class TableEncoding(Encoding[TableBlock]):
         values = self._standardise(numbers.values, is_missing, learn=False)
         if self.is_dense:
             return Rows.of(values)
-        indices = self.vocabulary.find_indices(_names(one_hot, bag), learn=False)
+        indices = self.vocabulary.find_indices(names_of(one_hot, bag), learn=False)
         return self._join(values, is_missing, one_hot, bag, indices)
 
     # -- columns
@@ -198,11 +207,11 @@ class TableEncoding(Encoding[TableBlock]):
             return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
         one_hot = self._one_hot(block, firsts, is_missing)
         was_dense, new = self.is_dense, self._new_numbers(firsts)
-        names, n_new = _names([*new, *one_hot], bag), sum(len(each.values) for each in new)
+        names, n_new = names_of([*new, *one_hot], bag), sum(len(each.values) for each in new)
         if was_dense or new or one_hot:
-            rows = _first_rows([*new, *one_hot], bag)
+            rows = first_rows([*new, *one_hot], bag)
             n_before = len(self.vocabulary)
-            indices = self._learn_names(names, rows)
+            indices = learn_names(self.vocabulary, names, rows)
             self._add_numbers(indices, n_new, rows, n_before)
             start = min(rows[n_new:], default=len(block)) if was_dense else 0
         else:
@@ -231,14 +240,6 @@ class TableEncoding(Encoding[TableBlock]):
             is_own = find_own(indices, rows, n_before)[:n_new] if self.vocabulary.is_full else np.ones(n_new, bool)
             self.number_indices = np.concatenate([self.number_indices, indices[:n_new][~is_hat]])
             self.hats.add(indices[:n_new][is_hat], indices[:n_new][is_hat & is_own])
-
-    def _learn_names(self, names: NameBatch, rows: np.ndarray) -> np.ndarray:
-        """Return the indices of names; new ones are numbered in the order of the rows that bring them."""
-        if (rows[1:] >= rows[:-1]).all():
-            return self.vocabulary.find_indices(names, learn=True)
-        indices, order = np.empty(len(names), np.int32), np.argsort(rows, kind="stable")
-        indices[order] = self.vocabulary.find_indices(names[order], learn=True)
-        return indices
 
     def _numbers(self, block: TableBlock) -> NumberMatrix:
         """Return the numeric columns as a matrix."""
@@ -362,18 +363,6 @@ def _read_features(section: Section, hash_bits: int) -> Features:
         return Features(scale, hash_bits, ngrams, char_ngrams, text_length, hats="hats" in section.facts)
     except DataError as error:
         section.fail(str(error), error)
-
-
-def _names(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> NameBatch:
-    """Return the names of the features of a block."""
-    batch = NameBatch.with_prefixes([(each.prefix, each.used_values) for each in one_hot])
-    return NameBatch.concatenate([batch, *([bag.names] if bag else [])])
-
-
-def _first_rows(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> np.ndarray:
-    """Return for each of the names the row that brings it first."""
-    rows = [each.first_rows for each in one_hot] + ([bag.rows] if bag else [])
-    return np.concatenate([np.empty(0, np.int64), *rows])
 
 
 def _is_missing(column: AnyColumn) -> np.ndarray:
