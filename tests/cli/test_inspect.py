@@ -55,7 +55,10 @@ def test_every_kind_of_file(path):
         == len(facts["heaviest"])
         == max(1, len(facts["labels"]) * (len(facts["labels"]) > 2))
     )
-    assert ("standardised columns" in text) == facts["standardised"]
+    if any("curves" in each for each in facts["heaviest"]):
+        assert "each has a curve" in text
+    else:
+        assert ("standardised columns" in text) == facts["standardised"]
     if not facts["kind"].startswith("linear"):
         assert f"mistakes       {facts['mistakes']}" in text
 
@@ -87,6 +90,34 @@ def test_weights_per_unit_give_the_scores_of_rows(tmp_path):
     assert "Weights are for standardised columns" in text
     assert f"{found['intercept']:+.6g} " in text
     assert f" {found['weights_per_unit']['a']:+.6g}  a\n" in text
+
+
+def test_a_number_with_hats_is_one_curve(tmp_path):
+    """Its heights are what the score of a row changes by: found here by rows that are the knots, standardised."""
+    rng = np.random.default_rng(0)
+    a, words = rng.normal(100.0, 20.0, 300).round(3), rng.choice(["x", "y"], 300)
+    labels = np.where(np.abs(a - 100.0) > 15.0, "far", "near")
+    lines = [f"{v},{word},{label}" for v, word, label in zip(a, words, labels, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,w,y", *lines]) + "\n")
+    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--hats", "--passes", 3)
+    (found,) = facts_of(tmp_path / "m.nk")["heaviest"]
+    assert set(found["weights"]) == {"a", "w=x", "w=y"}
+    heights = np.array(list(found["curves"]["a"].values()))
+    knots = np.array([float(knot) for knot in found["curves"]["a"]])
+    values = np.mean(a) + np.std(a) * knots
+    (tmp_path / "new.csv").write_text("a,w\n" + "".join(f"{v!r},\n" for v in values.tolist()))
+    printed = run("predict", tmp_path / "m.nk", tmp_path / "new.csv", "--scores").stdout.splitlines()[1:]
+    scores = np.array([float(line.split("\t")[1]) for line in printed])
+    np.testing.assert_allclose(scores - found["intercept"], heights, rtol=1e-6, atol=1e-6)
+    assert heights[[0, -1]].min() < heights[5] - 1.0, "it is near in the middle, and far at both ends"
+    usual = heights[np.abs(knots) <= 2.0]
+    sign = -1.0 if usual[-1] < usual[0] else 1.0
+    assert found["weights"]["a"] == pytest.approx(sign * (usual.max() - usual.min()) / 4.0)
+    assert dict(nk.load(tmp_path / "m.nk").heaviest()[0][1]) == found["weights"]
+    text = run("inspect", tmp_path / "m.nk").stdout
+    assert text.count("  a\n") == 2, "the weight and the curve have a line each"
+    assert f"{heights[0]:+.3g}" in text
+    assert " near " not in text.replace("for near:", "").replace("labels: far, near", "")
 
 
 def test_weights_of_numbers_as_they_are(tmp_path):

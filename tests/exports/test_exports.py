@@ -58,9 +58,21 @@ def ngrams(name, text, column):
 def scores_by_hand(row, facts):
     values = features(row, facts)
     return [
-        v["intercept"] + sum(v["coef"].get(name, 0.0) * value for name, value in values.items())
+        v["intercept"]
+        + sum(v["coef"].get(name, 0.0) * value for name, value in values.items())
+        + sum(curve_by_hand(row, name, weights, facts) for name, weights in v.get("curves", {}).items())
         for v in facts["vectors"]
     ]
+
+
+def curve_by_hand(row, name, weights, facts):
+    """Interpolate the weights of a number's hats; a table has none for a missing cell, other rows have 0 there."""
+    cell = row.get(name) if facts["features"] == "table" else row.get(name, 0.0)
+    if cell is None:
+        return 0.0
+    moments = facts["curved"][name]
+    z = (cell - moments["mean"]) / moments["deviation"] if moments["deviation"] else 0.0
+    return float(np.interp(z, facts["knots"], weights))
 
 
 def label_by_hand(row, facts):
@@ -115,12 +127,15 @@ LABELS = [("go", "stay"), (1, -1), ("a", "b", "c"), (0, 1, 2, 3)]
 # -- JSON
 
 
+@pytest.mark.parametrize("hats", [False, True])
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 @pytest.mark.parametrize("labels", LABELS)
-def test_json_of_tables(hypothesis, labels, tmp_path):
+def test_json_of_tables(hypothesis, labels, hats, tmp_path):
     path, rows = table(tmp_path, labels=labels)
-    model = learn(path, hypothesis)
+    model = learn(path, hypothesis, hats=hats)
     facts = json.loads(to_json(model))
+    assert ("curved" in facts) == hats
+    assert not any(" near " in name for vector in facts["vectors"] for name in vector["coef"])
     scores, told = predictions(model, path)
     by_hand = np.array([scores_by_hand(row, facts) for row in rows])
     np.testing.assert_allclose(by_hand, scores.reshape(len(rows), -1), rtol=1e-9, atol=1e-9)
@@ -129,7 +144,8 @@ def test_json_of_tables(hypothesis, labels, tmp_path):
     assert label_by_hand({"sky": "snow", "age": None}, facts) in facts["classes"]
 
 
-def test_json_of_texts(tmp_path):
+@pytest.mark.parametrize("hats", [False, True])
+def test_json_of_texts(hats, tmp_path):
     rng = np.random.default_rng(3)
     words = ["call", "NOW!", "win,", "lunch", "at", "été", "no-one", "x_1", "2"]
     texts = ["  ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(200)]
@@ -138,8 +154,9 @@ def test_json_of_texts(tmp_path):
     lines = [f'"{text}",{n % 7},{label}' for n, (text, label) in enumerate(zip(texts, labels, strict=True))]
     path.write_text("sms,length,label\n" + "\n".join(lines) + "\n")
     how = {"types": {"sms": "text"}}
-    model = learn(path, **how)
+    model = learn(path, hats=hats, **how)
     facts = json.loads(to_json(model))
+    assert not any(" near " in name for name in facts["zero"])
     rows = [{"sms": text.strip() or None, "length": n % 7} for n, text in enumerate(texts)]
     scores, told = predictions(model, path, **how)
     np.testing.assert_allclose([scores_by_hand(row, facts)[0] for row in rows], scores, rtol=1e-9, atol=1e-9)
@@ -170,10 +187,11 @@ def test_json_of_arrays_dicts_and_svmlight(ties, tmp_path):
     assert [label_by_hand(row, facts) for row in rows] == predictions(model, path)[1]
 
 
-def test_json_of_vw(tmp_path):
+@pytest.mark.parametrize("hats", [False, True])
+def test_json_of_vw(hats, tmp_path):
     path = tmp_path / "ads.vw"
     path.write_text("1 |user old:0.5 |ad shoes price:3\n-1 | shoes shoes\n1 |ad price:4\n-1 |user old\n" * 5)
-    model = learn(path)
+    model = learn(path, hats=hats)
     facts = json.loads(to_json(model))
     rows = [row for block in nk.open_stream(path) for row in block.dicts()]
     scores, told = predictions(model, path)
@@ -246,13 +264,13 @@ def test_onnx_of_data_frames():
     assert run_onnx(model, {"X": frame.to_numpy()})[1] == model.predict(frame).tolist()
 
 
-@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("scaling", [{}, {"scale": False}, {"hats": True}])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
-def test_onnx_of_tables_of_numbers(hypothesis, labels, missing, scale, tmp_path):
+def test_onnx_of_tables_of_numbers(hypothesis, labels, missing, scaling, tmp_path):
     path, rows = table(tmp_path, words=False, labels=labels, missing=missing)
-    model = learn(path, hypothesis, scale=scale)
+    model = learn(path, hypothesis, **scaling)
     X = np.array([[np.nan if cell is None else cell for cell in row.values()] for row in rows])
     scores, told = predictions(model, path)
     found, label = run_onnx(model, {"X": X})
@@ -261,10 +279,11 @@ def test_onnx_of_tables_of_numbers(hypothesis, labels, missing, scale, tmp_path)
     assert not np.isnan(run_onnx(model, {"X": np.full((1, 3), np.nan)})[0]).any()
 
 
+@pytest.mark.parametrize("hats", [False, True])
 @pytest.mark.parametrize("labels", LABELS)
-def test_onnx_of_tables_with_words(labels, tmp_path):
+def test_onnx_of_tables_with_words(labels, hats, tmp_path):
     path, rows = table(tmp_path, labels=labels)
-    model = learn(path)
+    model = learn(path, hats=hats)
     new = [{"age": 30.0, "height": None, "same": 5.0, "sky": "snow"}]
     scores, told = predictions(model, path)
     inputs = {
@@ -279,10 +298,11 @@ def test_onnx_of_tables_with_words(labels, tmp_path):
     np.testing.assert_allclose(np.ravel(found[-1]), scores_by_hand(new[0], facts), rtol=1e-9, atol=1e-9)
 
 
-def test_onnx_of_svmlight(tmp_path):
+@pytest.mark.parametrize("hats", [False, True])
+def test_onnx_of_svmlight(hats, tmp_path):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(50, 4)) * (rng.random((50, 4)) < 0.5)
-    model = learn(path := svmlight(tmp_path, X, np.where(X[:, 0] > X[:, 1], 1, -1)))
+    model = learn(path := svmlight(tmp_path, X, np.where(X[:, 0] > X[:, 1], 1, -1)), hats=hats)
     scores, told = predictions(model, path)
     found, label = run_onnx(model, {"X": np.hstack([np.zeros((50, 1)), X])})  # index 0 is there, and empty
     np.testing.assert_allclose(found, scores, rtol=0, atol=1e-9)
@@ -291,7 +311,8 @@ def test_onnx_of_svmlight(tmp_path):
 
 @pytest.mark.parametrize("hypothesis", HYPOTHESES)
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_exports_of_svmlight_take_values_as_they_are_in_the_file(hypothesis, n_classes, tmp_path):
+@pytest.mark.parametrize("hats", [False, True])
+def test_exports_of_svmlight_take_values_as_they_are_in_the_file(hats, hypothesis, n_classes, tmp_path):
     """A dense column far from 0, a dense one with zeros, a rare one of large numbers, one of 0 and 1, a constant."""
     rng = np.random.default_rng(4)
     X = rng.normal([5000.0, -3.0, 900.0, 0.0, 0.0], [100.0, 1.0, 50.0, 0.0, 0.0], (120, 5))
@@ -300,7 +321,7 @@ def test_exports_of_svmlight_take_values_as_they_are_in_the_file(hypothesis, n_c
     X[:, 3], X[:, 4] = rng.random(120) < 0.4, 7.0
     y = ((X[:, 0] > 5000.0).astype(int) + X[:, 3].astype(int)) % n_classes
     path = svmlight(tmp_path, X, y)
-    model = learn(path, hypothesis)
+    model = learn(path, hypothesis, hats=hats)
     scores, told = predictions(model, path)
     facts = json.loads(to_json(model))
     rows = [{str(j + 1): value for j, value in enumerate(row) if value} for row in X.tolist()]

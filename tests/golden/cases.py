@@ -246,5 +246,8 @@ CASES = {
     "stream-vw-scaled": _stream("vw", _vw),
     "stream-vw-hashed": _stream("vw", _vw, hash_bits=4),
     "stream-regressor": _stream_regressor(),
+    "stream-table-hats": _stream("csv", _table, TABLE_OPTIONS, hats=True),
+    "stream-svmlight-hats": _stream("svm", _svmlight, hats=True),
+    "stream-vw-hats": _stream("vw", _vw, hats=True),
     "stream-json": _stream("jsonl", _json, {"target": "y", "types": {"sky": "word"}}),
 }

@@ -62,6 +62,7 @@ def compare(
     as_json: bool,
     rejects: Path | None,
     no_scale: bool,
+    hats: bool,
     hash_bits: int,
     ngrams: tuple[int, int],
     char_ngrams: tuple[int, int],
@@ -87,7 +88,7 @@ def compare(
         train, test = data.blocks, read_in_memory(test_files, given, target=data.target, form=data.form).blocks
     else:
         train, test = split_blocks(data.blocks, 1, validation, seed)[0]
-    features = Features(scale=not no_scale, hash_bits=hash_bits, ngrams=ngrams, char_ngrams=char_ngrams)
+    features = Features(not no_scale, hash_bits, ngrams, char_ngrams, hats=hats)
     to_learn, to_test = encode_split(train, test, features)
     warn_of_unknown_labels(sorted(set(to_test[1].tolist()) - set(to_learn[1].tolist())))
     found = _fit_all(to_learn, to_test, passes, seed)

@@ -22,6 +22,11 @@ _STANDARDISED = (
     "deviation, and by the weight per unit if it grows by 1. The intercept is the score of a row without words or",
     "texts whose numbers are all at their means; per unit, of one whose numbers are all 0.",
 )
+_CURVED = (
+    "Numbers are standardised, and each has a curve: what it adds to the score so many standard deviations from its",
+    "mean, straight in between. Its weight is the difference between the highest and the lowest point within two",
+    "standard deviations, per standard deviation. The intercept is the score of a row without anything else.",
+)
 _AS_GIVEN = "Weights are for columns as they were given: the score changes by the weight if a number grows by 1."
 _OF_TEXTS = "A text has a feature for each of its n-grams: their counts, scaled together to length {:g}."
 _LAST_OF_VOTED = (
@@ -101,7 +106,9 @@ def _explain_weights(facts: dict[str, Any]) -> Iterator[str]:
         return
     if facts.get("weights_of", facts.get("hypothesis")) != facts.get("hypothesis"):
         yield _LAST_OF_VOTED
-    if facts["standardised"]:
+    if any("curves" in each for each in facts["heaviest"]):
+        yield from _CURVED
+    elif facts["standardised"]:
         yield from _STANDARDISED
     elif not facts.get("text_length"):
         yield _AS_GIVEN
@@ -117,9 +124,18 @@ def _list_weights(facts: dict[str, Any]) -> Iterator[str]:
             yield f"  {'weight':>12} {'per unit':>12}"
         for name, weight, unit in _weight_rows(each):
             yield f"  {weight:>+12.6g} {'' if unit is None else f'{unit:>+12.6g} '} {name}"
+        yield from _draw_curves(each.get("curves", {}))
     if facts.get("intercepts"):
         yield from ("", "intercepts:")
         yield from (f"  {value:>+12.6g}  for {printable(label)}" for label, value in facts["intercepts"].items())
+
+
+def _draw_curves(curves: dict[str, dict[str, float]]) -> Iterator[str]:
+    """Yield a line for each curve, below one with the knots."""
+    for knots in list(curves.values())[:1]:
+        yield "  " + " ".join(f"{knot:>8}" for knot in knots)
+    for name, heights in curves.items():
+        yield "  " + " ".join(f"{height:>+8.3g}" for height in heights.values()) + f"  {printable(name)}"
 
 
 def _weight_rows(each: dict[str, Any]) -> Iterator[tuple[str, float, float | None]]:

@@ -111,11 +111,14 @@ class RecordingCommand(InterruptibleCommand):
         return list(click.get_current_context().meta[__name__])
 
 
+_FLAGS = ("--hats", "--plain-numbers")  # options without a value, besides those that begin with --no-
+
+
 def without_options(arguments: list[str], options: Iterable[str]) -> list[str]:
     """The arguments of a command without some of its options, which are given by their names in Python.
 
-    >>> arguments = ["a.txt", "--hash-bits", "3", "--beam=2", "--no-scale", "-o", "m"]
-    >>> without_options(arguments, ["hash_bits", "beam", "no_scale"])
+    >>> arguments = ["--hats", "a.txt", "--hash-bits", "3", "--beam=2", "--no-scale", "-o", "m"]
+    >>> without_options(arguments, ["hash_bits", "beam", "no_scale", "hats"])
     ['a.txt', '-o', 'm']
     """
     flags = {f"--{name.replace('_', '-')}" for name in options}
@@ -124,7 +127,7 @@ def without_options(arguments: list[str], options: Iterable[str]) -> list[str]:
         argument = arguments.pop(0)
         if argument.partition("=")[0] not in flags:
             kept.append(argument)
-        elif "=" not in argument and not argument.startswith("--no-"):
+        elif "=" not in argument and argument not in _FLAGS and not argument.startswith("--no-"):
             arguments.pop(0)  # its value
     return kept
 

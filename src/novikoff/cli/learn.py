@@ -59,6 +59,7 @@ _MODEL_OPTIONS = (
     "no_intercept",
     "class_weight",
     "no_scale",
+    "hats",
     "hash_bits",
     "ngrams",
     "char_ngrams",
@@ -229,7 +230,7 @@ def learn(
     announce_compilation()
     counter, guard = ByteCounter(files, 1), DeferredInterrupts()
     log, draft = RejectLog(rejects, append=resume, notify=say), _draft_path(output, start if resume else None)
-    warm_up = WarmUp()
+    warm_up = WarmUp(hats=model.features.has_hats)
     report = LearningReport(model, counter, warm_up)
     options = drop_unset(options)
     held_out = Holdout(holdout, seed)
@@ -298,10 +299,11 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     if start is not None:
         given = [name for name in chosen if _is_given(name)]
         if given:
-            raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
+            option = "plain-numbers" if given[0] == "hats" and not chosen["hats"] else given[0].replace("_", "-")
+            raise click.UsageError(f"--{option} is for a new model; {start} keeps its own.")
         return StreamModel.load(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
-    options = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
+    options = {name: chosen[name] for name in ("hats", "hash_bits", "ngrams", "char_ngrams")}
     features = Features(scale=not chosen["no_scale"], **options)
     if chosen["loss"] == "squared":
         given = [name for name in ("rule", "hypothesis", "no_intercept", "class_weight") if _is_given(name)]
@@ -368,6 +370,6 @@ def _command_to_continue(files: list[str], draft: Path) -> str:
     """
     import shlex
 
-    arguments = without_options(RecordingCommand.arguments(), _MODEL_OPTIONS)
+    arguments = without_options(RecordingCommand.arguments(), [*_MODEL_OPTIONS, "plain_numbers"])
     end = ["--from", str(draft), *([] if "-" in files else ["--resume"])]  # a pipe continues where it is
     return f"novikoff learn {shlex.join(arguments if arguments[-len(end) :] == end else arguments + end)}"

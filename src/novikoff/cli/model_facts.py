@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novikoff._compiled.loops.hats import KNOTS
 from novikoff.rules import Custom
 from novikoff.selection.evaluation import plain_labels
 
 if TYPE_CHECKING:
+    from novikoff.data.encoding.curves import Curves
     from novikoff.perceptron.model import Model
     from novikoff.streaming.model import StreamModel
 
@@ -33,7 +35,7 @@ def stream_facts(model: StreamModel, top: int) -> dict[str, Any]:
         "standardised": scales is not None or _is_sparse_scaled(model),
         "calibration": None if model.calibration is None else asdict(model.calibration),
         "text_length": model.features.text_length if "text" in model.kinds.values() else None,
-        "heaviest": _perceptron_weights(model.model, model.names, top, scales),
+        "heaviest": _perceptron_weights(model.model, model.names, top, scales, model.curves()),
     }
 
 
@@ -41,6 +43,8 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
     ledger: Any = model.ledger
     figures = {name: getattr(ledger, name) for name in ("rmse", "rmse_of_mean", "r2", "mean", "lowest", "highest")}
     weights: Any = model.model.weights()  # type: ignore[attr-defined]  # of a RegressionModel
+    label = model.target or "the target"
+    heaviest = _vector_facts(label, float(weights[0]), weights[1:], model.names, top, model.curves())
     return {
         "loss": "squared",
         "labels": [],
@@ -49,7 +53,7 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
         "examples": ledger.examples,
         **{name: None if value != value else value for name, value in figures.items()},
         "standardised": _find_scales(model) is not None or _is_sparse_scaled(model),
-        "heaviest": [_vector_facts(model.target or "the target", float(weights[0]), weights[1:], model.names, top)],
+        "heaviest": [heaviest],
     }
 
 
@@ -86,15 +90,19 @@ def _find_scales(model: StreamModel) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _perceptron_weights(
-    model: Model, names: list[str], top: int, scales: tuple[np.ndarray, np.ndarray] | None = None
+    model: Model,
+    names: list[str],
+    top: int,
+    scales: tuple[np.ndarray, np.ndarray] | None = None,
+    curves: Curves | None = None,
 ) -> list[dict[str, Any]]:
     """Return the intercept and the largest weights of each label that has a score."""
     state = model.state
     weights = model.learner.hypothesis.weights(state) or state.raw
     rows = []
     for label, bias, w in zip(_labels_with_scores(model), weights.bias, weights.coef, strict=False):
-        rows.append(_vector_facts(label, float(model.learner.constant * bias), w, names, top))
-        if scales is not None:
+        rows.append(_vector_facts(label, float(model.learner.constant * bias), w, names, top, curves))
+        if scales is not None and curves is None:
             rows[-1] |= _per_unit(rows[-1]["intercept"], w, names, list(rows[-1]["weights"]), *scales)
     return rows
 
@@ -107,9 +115,19 @@ def _labels_with_scores(model: Model) -> list[Any]:
     return [f"not {first}" if second is None else second]
 
 
-def _vector_facts(label: Any, intercept: float, w: np.ndarray, names: list[str], top: int) -> dict[str, Any]:
-    order = [j for j in np.argsort(-np.abs(w), kind="stable")[:top].tolist() if w[j] != 0.0]
-    return {"label": str(label), "weights": {names[j]: float(w[j]) for j in order}, "intercept": intercept}
+def _vector_facts(
+    label: Any, intercept: float, w: np.ndarray, names: list[str], top: int, curves: Curves | None = None
+) -> dict[str, Any]:
+    """Return the intercept and the largest weights; of numbers with hats also their curves."""
+    joined = w if curves is None else curves.join(w)
+    order = [j for j in np.argsort(-np.abs(joined), kind="stable")[:top].tolist() if joined[j] != 0.0]
+    facts = {"label": str(label), "weights": {names[j]: float(joined[j]) for j in order}, "intercept": intercept}
+    if curves is None:
+        return facts
+    number_of = {j: number for number, j in enumerate(curves.indices.tolist())}
+    heights, knots = curves.heights(w), [f"{knot:g}" for knot in KNOTS]
+    shown = {names[j]: heights[number_of[j]].tolist() for j in order if j in number_of}
+    return facts | {"curves": {name: dict(zip(knots, each, strict=True)) for name, each in shown.items()}}
 
 
 def _per_unit(

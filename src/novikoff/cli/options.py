@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from novikoff import hypotheses, rules
+from novikoff.data.feature_names import HATS_BY_DEFAULT
 
 __all__ = [
     "DATES",
@@ -141,6 +142,13 @@ class NgramRange(click.ParamType):
 
 _FEATURES = (
     click.option("--no-scale", is_flag=True, help="Use numbers as they are, not standardised as they come."),
+    click.option(
+        "--hats/--plain-numbers",
+        default=HATS_BY_DEFAULT,
+        show_default=True,
+        help="Whether standardised numbers are also interpolated between knots, so that the model learns a curve over "
+        "each, or only a straight line.",
+    ),
     click.option(
         "--hash-bits",
         type=click.IntRange(1, 28),

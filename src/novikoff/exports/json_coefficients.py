@@ -12,6 +12,8 @@
                        are not in this file
     vectors            one vector for two classes, for the second against the first; otherwise one for each class:
                        the intercept, and the nonzero weights by feature
+    knots, curved      only if numbers are interpolated between knots: the knots, and for each such number its mean and
+                       deviation. Each vector then has "curves": for each number a weight per knot
     text_length, zero  only if there are text columns: see below; the features with weight 0
 
 The score of a row is the intercept plus the sum of weight * value over its features. The class with the highest score
@@ -27,6 +29,10 @@ is predicted or, of two classes, the second if the score is above 0. The feature
              occurrences. The values of all n-grams of a row that are in this file, in `zero` too, are multiplied by
              `text_length` and divided by the root of the sum of their squares
 
+If there are curves, the score also gets for each number in `curved`, unless it is a missing cell of a table,
+z = (value - mean) / deviation, or 0 if the deviation is 0, is clipped to the first and the last knot; the weights of
+the knots to its left and right, at a and b, are added times (b - z) / (b - a) and (z - a) / (b - a).
+
 Features that are not in the file have weight 0. Names are cut to 100 bytes; if two are then equal, the second ends in
 (2).
 """
@@ -40,7 +46,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novikoff._compiled.loops.hats import KNOTS
 from novikoff.data.encoding import NameEncoding, TableEncoding
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.feature_names import ngram_prefixes
 from novikoff.exports.linear_function import LinearFunction, extract_linear_function
 
@@ -92,14 +100,26 @@ def to_json(model: Perceptron | StreamModel) -> str:
         facts["columns"] = _columns(linear.encoding)
     if isinstance(linear.encoding, (TableEncoding, NameEncoding)) and linear.encoding.vocabulary.is_full:
         facts["hash_bits"] = linear.encoding.vocabulary.hash_bits
+    if linear.curves is not None:
+        facts |= {"knots": KNOTS, "curved": _moments(linear.curves, curved := _curved(linear, names))}
+    is_shown = np.ones(linear.coef.shape[1], bool)
+    if linear.curves is not None and isinstance(linear.encoding, TableEncoding):
+        is_shown = linear.curves.is_hat == 0
     scored = facts["classes"] if len(linear.bias) > 1 else facts["classes"][-1:]
     facts["vectors"] = [
-        {"class": label, "intercept": float(bias), "coef": {names[j]: float(w[j]) for j in np.flatnonzero(w).tolist()}}
+        {
+            "class": label,
+            "intercept": float(bias),
+            "coef": {names[j]: float(w[j]) for j in np.flatnonzero(w * is_shown).tolist()},
+        }
         for label, bias, w in zip(scored, linear.bias, linear.coef, strict=True)
     ]
+    if linear.curves is not None:
+        for vector, weights in zip(facts["vectors"], linear.curve_weights.tolist(), strict=True):
+            vector["curves"] = {name: own for name, own in zip(curved, weights, strict=True) if any(own)}
     if isinstance(linear.encoding, TableEncoding) and linear.encoding.columns("text"):
         facts["text_length"] = linear.encoding.features.text_length
-        facts["zero"] = [names[j] for j in np.flatnonzero(~linear.coef.any(axis=0)).tolist()]
+        facts["zero"] = [names[j] for j in np.flatnonzero(~linear.coef.any(axis=0) & is_shown).tolist()]
     return json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -141,6 +161,19 @@ def _columns(encoding: TableEncoding) -> dict[str, Any]:
         for name, mean, deviation in zip(encoding.columns("number"), means.tolist(), deviations.tolist(), strict=True):
             columns[name] |= {"mean": mean, "deviation": deviation}
     return columns
+
+
+def _curved(linear: LinearFunction, names: list[str]) -> list[str]:
+    """Return the names of the numbers that have curves, as `coef` has them, or those of the columns of a table."""
+    assert linear.curves is not None
+    if isinstance(linear.encoding, TableEncoding):
+        return linear.curves.names
+    return [names[j] for j in linear.curves.columns.tolist()]
+
+
+def _moments(curves: Curves, names: list[str]) -> dict[str, dict[str, float]]:
+    rows = zip(names, curves.means.tolist(), curves.deviations.tolist(), strict=True)
+    return {name: {"mean": mean, "deviation": deviation} for name, mean, deviation in rows}
 
 
 def _json_label(label: Any) -> Any:

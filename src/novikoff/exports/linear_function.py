@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from novikoff.data.encoding import Encoding, IndexEncoding, NameEncoding
+from novikoff.data.encoding.curves import Curves
 from novikoff.errors import ModelFileError
 from novikoff.perceptron.model import Model
 from novikoff.streaming.model import StreamModel
@@ -21,6 +22,7 @@ __all__ = ["LinearFunction", "extract_linear_function"]
 @dataclass(frozen=True, eq=False)
 class LinearFunction:
     """A function with scores coef @ x + bias: one score for two classes, above 0 for the second; else one per class.
+    If there are hats, the scores are these and the curves over numbers.
 
     Features of svmlight files and of Vowpal Wabbit's text have the values that are in the file; the scaling of the
     model is part of the weights. Numbers of tables are standardised.
@@ -37,6 +39,10 @@ class LinearFunction:
         Whether a row is a vector of all features, in order; otherwise it has some of them, by name.
     encoding : Encoding or None
         How rows of a stream become features; None for arrays and dicts.
+    curves : Curves or None
+        The numbers that are also interpolated between knots. `coef` and `names` leave out their hats, but for tables.
+    curve_weights : ndarray
+        For each vector and each of these numbers the weights of its hats, by knot.
     """
 
     rule: str
@@ -49,6 +55,8 @@ class LinearFunction:
     names: list[str] | None
     is_positional: bool
     encoding: Encoding[Any] | None
+    curves: Curves | None
+    curve_weights: np.ndarray
 
 
 def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
@@ -62,11 +70,16 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
             "not one. Learn with the hypothesis averaged, which is nearly as good."
         )
     coef, bias = np.ascontiguousarray(weights.coef), learner.constant * weights.bias
+    curves = None if encoding is None else encoding.curves()
+    curve_weights = np.zeros((len(coef), 0, 0)) if curves is None else coef[:, curves.hats]
+    names = _names(model, inner)
+    if isinstance(encoding, (IndexEncoding, NameEncoding)) and encoding.hats is not None:
+        coef = coef[:, encoding.hats.indices]
+        names = names and [names[index] for index in encoding.hats.indices.tolist()]
     if isinstance(encoding, (IndexEncoding, NameEncoding)) and encoding.scaler is not None:
         shifts, divisors = encoding.scaler.linear_map(coef.shape[1])
         coef = coef / divisors
         bias = bias - coef @ shifts
-    names = _names(model, inner)
     return LinearFunction(
         rule=type(learner.rule).__name__,
         hypothesis=type(learner.hypothesis).__name__.lower(),
@@ -78,6 +91,8 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
         names=names,
         is_positional=names is None or names == list(getattr(model, "feature_names_in_", ())),
         encoding=encoding,
+        curves=curves,
+        curve_weights=curve_weights,
     )
 
 

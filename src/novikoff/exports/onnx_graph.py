@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novikoff._compiled.loops.hats import KNOTS, N_KNOTS
 from novikoff.data.encoding import NameBatch, TableEncoding
 from novikoff.data.feature_names import category_prefix
 from novikoff.errors import ModelFileError
@@ -132,7 +133,12 @@ def _add_scores(graph: _Graph, linear: LinearFunction) -> str:
             f"A model over named features cannot be exported to ONNX, whose inputs are columns. {_JSON}"
         )
     X = graph.input("X", np.float64, linear.coef.shape[1])
-    return graph.step("Add", graph.step("MatMul", X, graph.constant(linear.coef.T)), graph.constant(linear.bias))
+    scores = graph.step("Add", graph.step("MatMul", X, graph.constant(linear.coef.T)), graph.constant(linear.bias))
+    if linear.curves is None or not len(linear.curves.columns):
+        return scores
+    dense = graph.step("Gather", X, graph.constant(linear.curves.columns.astype(np.int64)), axis=1)
+    Z = _standardise(graph, dense, linear.curves.means, linear.curves.deviations)
+    return graph.step("Add", scores, _add_curve_scores(graph, linear, Z))
 
 
 def _add_table_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding) -> str:
@@ -154,18 +160,45 @@ def _add_number_scores(graph: _Graph, linear: LinearFunction, encoding: TableEnc
     coef, is_missing = linear.coef[:, encoding.number_indices], graph.step("IsNaN", X)
     if encoding.features.scale:
         counts, means, squares = encoding.moments
-        deviations = np.sqrt(squares / np.maximum(counts, 1.0))
-        coef = np.where(deviations > 0.0, coef, 0.0)  # a constant column has no influence
-        centred = graph.step("Sub", X, graph.constant(means))
-        X = graph.step("Div", centred, graph.constant(np.where(deviations > 0.0, deviations, 1.0)))
+        X = _standardise(graph, X, means, np.sqrt(squares / np.maximum(counts, 1.0)))
     X = graph.step("Where", is_missing, graph.constant(0.0), X)
     scores = graph.step("MatMul", X, graph.constant(coef.T))
+    if linear.curves is not None:
+        scores = graph.step("Add", scores, _add_curve_scores(graph, linear, X, is_missing))
     indices = _indices_of_missing(encoding)
     if (indices < 0).all():
         return scores
     weights = np.where(indices >= 0, linear.coef[:, indices], 0.0)
     flags = graph.step("Cast", is_missing, to=_tensor_type(np.float64))
     return graph.step("Add", scores, graph.step("MatMul", flags, graph.constant(weights.T)))
+
+
+def _standardise(graph: _Graph, X: str, means: np.ndarray, deviations: np.ndarray) -> str:
+    """Add numbers minus their means over their deviations; a constant column becomes 0."""
+    divisors = np.where(deviations > 0.0, deviations, np.inf)
+    return graph.step("Div", graph.step("Sub", X, graph.constant(means)), graph.constant(divisors))
+
+
+def _add_curve_scores(graph: _Graph, linear: LinearFunction, Z: str, is_missing: str | None = None) -> str:
+    """Add the scores of the hats of standardised numbers, none for missing ones.
+
+    How far z is between two knots, from 0 to 1, minus how far it is between the next two, is the hat between them. The
+    interval before the first knot is always behind z, the one after the last always ahead of it.
+    """
+    knots = np.array([KNOTS[0] - 1.0, *KNOTS, KNOTS[-1] + 1.0])
+    Z = graph.step("Clip", Z, graph.constant(KNOTS[0]), graph.constant(KNOTS[-1]))
+    Z = graph.step("Unsqueeze", Z, graph.constant(np.array([2])))
+    ahead = graph.step("Sub", Z, graph.constant(knots[:-1]))
+    shares = graph.step("Div", ahead, graph.constant(np.diff(knots)))
+    shares = graph.step("Clip", shares, graph.constant(0.0), graph.constant(1.0))
+    before, after = (graph.step("Gather", shares, graph.constant(np.arange(k, k + N_KNOTS)), axis=2) for k in (0, 1))
+    hats = graph.step("Sub", before, after)
+    if is_missing is not None:
+        flags = graph.step("Unsqueeze", is_missing, graph.constant(np.array([2])))
+        hats = graph.step("Where", flags, graph.constant(0.0), hats)
+    weights = linear.curve_weights.reshape(len(linear.bias), -1).T
+    flat = graph.step("Reshape", hats, graph.constant(np.array([-1, len(weights)])))
+    return graph.step("MatMul", flat, graph.constant(weights))
 
 
 def _add_word_scores(graph: _Graph, linear: LinearFunction, column: str, known: dict[str, int]) -> str:
@@ -210,6 +243,7 @@ def _require_all_known(linear: LinearFunction, encoding: TableEncoding, known: d
             "again with larger hash_bits."
         )
     known_indices = {*encoding.number_indices.tolist(), *_indices_of_missing(encoding).tolist()}
+    known_indices.update([] if linear.curves is None else linear.curves.hats.ravel().tolist())
     known_indices.update(index for words in known.values() for index in words.values())
     unknown = [at for at in np.flatnonzero(linear.coef.any(axis=0)).tolist() if at not in known_indices]
     if unknown:

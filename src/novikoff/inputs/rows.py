@@ -39,6 +39,9 @@ class Rows:
         Of the columns, for messages.
     are_numbers : bool
         Whether all values are known to be finite.
+    is_hat : array or None
+        For each feature 1 if it is a hat, an interpolation weight of a number, else 0 (uint8); None if there are no
+        hats. Features beyond its end are no hats.
     """
 
     data: np.ndarray
@@ -48,6 +51,7 @@ class Rows:
     squared_norms: np.ndarray
     names: Iterable[str] | None = None
     are_numbers: bool = False
+    is_hat: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -96,12 +100,14 @@ class Rows:
         indptr: np.ndarray,
         n_features: int,
         squared_norms: np.ndarray | None = None,
+        is_hat: np.ndarray | None = None,
     ) -> Rows:
         """Build sparse rows without checks: no column may occur twice in a row or be out of bounds.
 
         The entries keep their order.
         """
-        return cls(data, indices, indptr, n_features, _norms_or_unmeasured(squared_norms, len(indptr) - 1))
+        norms = _norms_or_unmeasured(squared_norms, len(indptr) - 1)
+        return cls(data, indices, indptr, n_features, norms, is_hat=is_hat)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Rows]) -> Rows:
@@ -112,7 +118,7 @@ class Rows:
         if not first.is_sparse:
             return cls.of(np.concatenate([part.data for part in parts]))
         csr = sp.vstack([part._as_csr() for part in parts], format="csr")
-        return cls.from_csr(csr.data, csr.indices, csr.indptr, first.n_features)
+        return cls.from_csr(csr.data, csr.indices, csr.indptr, first.n_features, is_hat=first.is_hat)
 
     def narrow(self, n_features: int) -> Rows:
         """Return rows without the columns from `n_features` on, for weights that have not met those yet.
@@ -122,11 +128,12 @@ class Rows:
         """
         if n_features >= self.n_features:
             return self
-        if self.indices is None:
+        if self.indices is None or self.indptr is None:
             return Rows.of(self.data[:, :n_features])
         is_kept = self.indices < n_features
         data, indices = np.where(is_kept, self.data, 0.0), np.where(is_kept, self.indices, 0)
-        return Rows(data, indices, self.indptr, n_features, _norms_or_unmeasured(None, len(self)))
+        is_hat = None if self.is_hat is None else self.is_hat[:n_features]
+        return Rows.from_csr(data, indices, self.indptr, n_features, is_hat=is_hat)
 
     def __len__(self) -> int:
         return len(self.squared_norms)
@@ -154,9 +161,8 @@ class Rows:
         if step != 1:
             raise ValueError("A slice of Rows must have step 1.")
         lo, hi = self.indptr[start], self.indptr[max(start, stop)]
-        return Rows.from_csr(
-            self.data[lo:hi], self.indices[lo:hi], self.indptr[start : max(start, stop) + 1] - lo, self.n_features
-        )
+        indptr = self.indptr[start : max(start, stop) + 1] - lo
+        return Rows.from_csr(self.data[lo:hi], self.indices[lo:hi], indptr, self.n_features, is_hat=self.is_hat)
 
     def require_numbers(self) -> None:
         """Compute all squared norms; raise a DataError at the first row with NaN, infinity or a value too large."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "count_errors", "encode_split", "evaluate", "fit_candidate", "try_candidate"]
 
-Candidate = dict[str, Any]  # rule, hypothesis, intercept, passes, scale, hash_bits, ngrams, char_ngrams; all optional
-_FEATURES = ("scale", "hash_bits", "ngrams", "char_ngrams")
+Candidate = dict[
+    str, Any
+]  # rule, hypothesis, intercept, passes, scale, hats, hash_bits, ngrams, char_ngrams; all optional
+_FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 
 def new_model(candidate: Candidate) -> StreamModel:

@@ -15,9 +15,9 @@ __all__ = ["encoding_for", "read_encoding"]
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """Return a new encoding for a stream that begins with this block."""
     if isinstance(block, SparseBlock):
-        return IndexEncoding.empty(scale=features.scale)
+        return IndexEncoding.empty(scale=features.scale, hats=features.hats)
     if isinstance(block, NamedBlock):
-        return NameEncoding.empty(features.hash_bits, scale=features.scale)
+        return NameEncoding.empty(features.hash_bits, scale=features.scale, hats=features.hats)
     return TableEncoding(features)
 
 

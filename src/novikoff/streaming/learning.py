@@ -94,6 +94,7 @@ def learn(
         A file for the rows that `bad_rows="skip"` leaves out, each with its reason.
     **options
         How columns become features: `scale=False` takes numbers as they are, not standardised as they come;
+        `hats=True` also interpolates standardised numbers between knots, so that the model learns a curve over each;
         `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
         also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
@@ -244,6 +245,7 @@ def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamMode
     pairs |= {name: (getattr(features, name), getattr(new.features, name)) for name in _FEATURE_OPTIONS}
     if model.encoding is not None:
         pairs["scale"] = (model.encoding.scales, new.features.scale)
+        pairs["hats"] = (model.encoding.has_hats, new.features.has_hats)
     pairs["class_weight"] = _class_weight_of(model), _class_weight_of(new)
     for name, (found, asked_for) in pairs.items():
         if found != asked_for:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from novikoff.data.encoding import Encoding, Features, TableEncoding
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.formats.block import Block
 from novikoff.data.formats.sources import STANDARD_INPUT
 from novikoff.data.table_form import TableForm
@@ -322,15 +323,24 @@ class StreamModel(DataMethods, ExclusiveAccess):
 
     @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
-        """Return for each label (of two, the second) the features with the largest weights, and these weights."""
+        """Return for each label (of two, the second) the features with the largest weights, and these weights.
+
+        A number with hats counts as one feature: its weight is the slope from the lowest to the highest point of its
+        curve within two standard deviations of the mean, as if they were as far apart as they can be.
+        """
         weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
         labels = self.labels if len(weights.bias) > 1 else self.labels[-1:]
-        names = self.names
+        names, curves = self.names, self.curves()
         found = []
-        for label, w in zip(labels, weights.coef, strict=False):
+        for label, own in zip(labels, weights.coef, strict=False):
+            w = own if curves is None else curves.join(own)
             order = np.argsort(-np.abs(w), kind="stable")[:n]
             found.append((label, [(names[j], float(w[j])) for j in order.tolist() if w[j] != 0.0]))
         return found
+
+    def curves(self) -> Curves | None:
+        """Return the numbers that have hats, and the indices of their weights; None if there are no hats."""
+        return None if self.encoding is None else self.encoding.curves()
 
     @exclusive_read
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -391,7 +401,8 @@ class StreamModel(DataMethods, ExclusiveAccess):
         found._lock, found._piece = make_lock(found), None
         found.model = cls._read_model(root)
         found.encoding = read_encoding(root.part("encoding"))
-        found.features = getattr(found.encoding, "features", Features(scale=found.encoding.scales))
+        scaling = Features(scale=found.encoding.scales, hats=found.encoding.has_hats)
+        found.features = getattr(found.encoding, "features", scaling)
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}
             for kept in ("rows_read", "rows_of_run")

@@ -98,7 +98,8 @@ class StreamRegressor(StreamModel):
     @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
         """Return the features with the largest weights, and these weights, as the only item of a list."""
-        weights, names = self.model.weights()[1:], self.names
+        weights, names, curves = self.model.weights()[1:], self.names, self.curves()
+        weights = weights if curves is None else curves.join(weights)
         order = np.argsort(-np.abs(weights), kind="stable")[:n].tolist()
         return [(self.target or "the target", [(names[j], float(weights[j])) for j in order if weights[j] != 0.0])]
 

@@ -34,9 +34,15 @@ class WarmUp:
     """Starts the other process as soon as something has to be compiled here, and waits for it before learning begins.
 
     Without a second processor, or if the other process fails, this one compiles everything.
+
+    Parameters
+    ----------
+    hats : bool
+        Whether numbers have hats, which make the rows of all tables sparse.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, hats: bool = False) -> None:
+        self._hats = hats
         self._compiled_before = compile_seconds()
         self._is_open = is_compiling and n_processors() > 1
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,7 +54,7 @@ class WarmUp:
         kinds = getattr(reader, "kinds", None)
         target = getattr(reader, "target_name", None)
         columns = None if not kinds else [k for n, k in zip(reader.names, kinds, strict=True) if n != target]
-        task = json.dumps({"kinds": columns, "format": type(reader).__name__})
+        task = json.dumps({"kinds": columns, "format": type(reader).__name__, "hats": self._hats})
         if compile_seconds() > self._compiled_before:
             self._start(task)
         else:
@@ -87,6 +93,7 @@ class WarmUp:
 
 def compile_for(task: dict[str, Any]) -> None:
     """Learn from a few rows, predict and save, so that the compiled code for this kind of rows is on the disk."""
+    from novikoff.data.encoding import Features
     from novikoff.hypotheses import Averaged
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
@@ -96,7 +103,10 @@ def compile_for(task: dict[str, Any]) -> None:
     block = _few_rows(task["kinds"], task["format"])
     if block is None:
         return
-    model = StreamModel(Learner(hypothesis=Averaged()))  # every rule and hypothesis has the same compiled loops
+    features = Features(hats=task["hats"])
+    model = StreamModel(
+        Learner(hypothesis=Averaged()), features
+    )  # every rule and hypothesis has the same compiled loops
     LearningSession(model, [block, block], progressive=ProgressiveErrors(model.model)).run()
     model.predict(block)
     with tempfile.TemporaryDirectory() as folder:

@@ -8,14 +8,36 @@ source    sets that need no clearing: Briggs and Torczon, "An efficient represen
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from novikoff._compiled import inlined, loop
+from novikoff._compiled.loops.hats import find_hats
 from novikoff._compiled.loops.rows import squared_norm_or_unmeasured
 from novikoff._compiled.loops.simd import prefetch
 
 _u = np.uint64
 _AHEAD = _u(12)  # features whose entries of `last_entry` are prefetched: it is larger than the cache
+
+
+class Numbers(NamedTuple):
+    """The numbers of a table, 0 where they are missing; the index of each column, -1 for none; the indices of the hats
+    of each column, none of which is -1, or an array of width 0 if there are no hats; and where numbers are missing, an
+    empty array if none is."""
+
+    values: np.ndarray
+    indices: np.ndarray
+    hats: np.ndarray
+    is_missing: np.ndarray
+
+
+class Entries(NamedTuple):
+    """The arrays of CSR rows."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
 
 
 @inlined
@@ -52,24 +74,37 @@ def gather_rows(indptr, feature_indices, values, out_indptr, indices, data, last
 
 
 @loop
-def join_rows(
-    numbers, number_indices, ones, bag_indptr, bag_indices, bag_values, out_indptr, indices, data, last_entry
-):
-    """Make rows of a table: the numbers that are not 0, a 1 at every index in `ones`, where -1 stands for none, and the
-    entries of a bag. Return the number of entries."""
+def join_rows(numbers, ones, bag, out, last_entry):
+    """Make rows of a table: the numbers that are not 0, and the hats of those that are not missing; a 1 at every index
+    in `ones`, where -1 stands for none; and the entries of a bag. Return the number of entries."""
     used = 0
-    out_indptr[0] = 0
-    for i in range(numbers.shape[0]):
+    out.indptr[0] = 0
+    for i in range(numbers.values.shape[0]):
         begin = used
-        for j in range(numbers.shape[1]):
-            if numbers[i, j] != 0.0 and number_indices[j] >= 0:
-                used = add_entry(number_indices[j], numbers[i, j], begin, used, indices, data, last_entry)
+        used = add_numbers(numbers, i, begin, used, out, last_entry)
         for j in range(ones.shape[1]):
             if ones[i, j] >= 0:
-                used = add_entry(ones[i, j], 1.0, begin, used, indices, data, last_entry)
-        for p in range(bag_indptr[i], bag_indptr[i + 1]):
-            used = add_entry(bag_indices[p], bag_values[p], begin, used, indices, data, last_entry)
-        out_indptr[i + 1] = used
+                used = add_entry(ones[i, j], 1.0, begin, used, out.indices, out.data, last_entry)
+        for p in range(bag.indptr[i], bag.indptr[i + 1]):
+            used = add_entry(bag.indices[p], bag.data[p], begin, used, out.indices, out.data, last_entry)
+        out.indptr[i + 1] = used
+    return used
+
+
+@inlined
+def add_numbers(numbers, i, begin, used, out, last_entry):
+    """Add the numbers of row i and their hats to a row that begins at `begin`; return the new end."""
+    values, indices, hats, is_missing = numbers
+    for j in range(values.shape[1]):
+        z = values[i, j]
+        if z != 0.0 and indices[j] >= 0:
+            used = add_entry(indices[j], z, begin, used, out.indices, out.data, last_entry)
+        if hats.shape[1] and z == z and not (is_missing.size and is_missing[i, j]):
+            left, a = find_hats(z)
+            if a != 1.0:
+                used = add_entry(hats[j, left], 1.0 - a, begin, used, out.indices, out.data, last_entry)
+            if a != 0.0:
+                used = add_entry(hats[j, left + 1], a, begin, used, out.indices, out.data, last_entry)
     return used
 
 

@@ -52,12 +52,14 @@ class UndoLog(NamedTuple):
 
 
 class CsrArrays(NamedTuple):
-    """The arrays of CSR rows, and their squared norms."""
+    """The arrays of CSR rows, and their squared norms; and for each entry 1 if it is that of a dense feature, for which
+    the array must begin with zeros, or an array of length 0 where this is not to be recorded."""
 
     indptr: np.ndarray
     indices: np.ndarray
     data: np.ndarray
     squared_norms: np.ndarray
+    is_standardised: np.ndarray  # uint8
 
 
 @inlined
@@ -162,6 +164,7 @@ def learn_rows(rows, first, moments, n_rows, n_dense, log, out):
             n_dense = insert(moments, n_dense, j)
             count, mean, squares = moments_of(moments.features, j)
             out.data[used + k] = standardised(rows.data[lo + k], count, mean, squares, t)
+            record(out, used + k)
         end = used + size
         if n_hits < n_dense:
             n_dense, end = add_absent(moments, n_dense, t, out, end)
@@ -196,6 +199,13 @@ def learn_row(rows, lo, size, features, t, log, out, used, sums_of_squares, hits
 
 
 @inlined
+def record(out, at):
+    """Record that an entry is that of a dense feature, if this is to be recorded."""
+    if out.is_standardised.size:
+        out.is_standardised[at] = 1
+
+
+@inlined
 def insert(moments, n_dense, j):
     """Insert a feature into the dense ones, unless it is one already; return how many there are."""
     if moments.is_dense[j]:
@@ -225,6 +235,7 @@ def add_absent(moments, n_dense, t, out, end):
         if features[j, LAST_ROW] != t:
             out.indices[end] = j
             out.data[end] = standardised(0.0, count, mean, squares, t)
+            record(out, end)
             end += 1
     return kept, end
 
@@ -245,6 +256,7 @@ def encode_rows(rows, moments, n_rows, n_dense, row_of, out):
                 n_hits += 1
                 row_of[j] = i + 1
                 out.data[used] = standardised(v, count, mean, squares, n_rows)
+                record(out, used)
             else:
                 out.data[used] = scaled(v, n_averaged(count, mean, squares), squares + count * mean * mean)
             used += 1
@@ -255,6 +267,7 @@ def encode_rows(rows, moments, n_rows, n_dense, row_of, out):
                     count, mean, squares = moments_of(features, j)
                     out.indices[used] = j
                     out.data[used] = standardised(0.0, count, mean, squares, n_rows)
+                    record(out, used)
                     used += 1
         out.indptr[i + 1] = used
         out.squared_norms[i] = squared_norm_or_unmeasured(out.data, begin, used)

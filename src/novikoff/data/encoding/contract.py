@@ -13,7 +13,9 @@ from typing import Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.vocabulary import HASH_BITS, Vocabulary
+from novikoff.data.feature_names import HATS_BY_DEFAULT
 from novikoff.data.formats.block import Block
 from novikoff.errors import DataError
 from novikoff.inputs.rows import Rows
@@ -36,6 +38,11 @@ class Features:
         Whether numbers are standardised by the moments of the rows so far. In svmlight files and Vowpal Wabbit's text
         nothing is subtracted from features that fewer than half of the rows have, and those that are 0 or 1 stay as
         they are.
+    hats : bool
+        Whether a standardised number also gets its hats: the two weights with which it is interpolated between the
+        neighbouring ones of the knots -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3. A linear learner then draws a curve
+        over each number, not only a straight line. In svmlight files and Vowpal Wabbit's text this is for numbers that
+        at least half of the rows have. Without `scale` there are no hats.
     hash_bits : int
         The first 2**hash_bits names have a weight each; later ones share these.
     ngrams, char_ngrams : (int, int)
@@ -51,6 +58,7 @@ class Features:
     ngrams: tuple[int, int] = (1, 2)
     char_ngrams: tuple[int, int] = (3, 4)
     text_length: float = 4.0
+    hats: bool = HATS_BY_DEFAULT
 
     def __post_init__(self) -> None:
         for name in ("ngrams", "char_ngrams"):
@@ -63,6 +71,11 @@ class Features:
         if not 0.0 < self.text_length < math.inf:
             raise DataError(f"text_length must be a number above 0; found {self.text_length}.")
         Vocabulary(self.hash_bits)  # raises an error if they are out of range
+
+    @property
+    def has_hats(self) -> bool:
+        """Whether numbers are standardised and become hats."""
+        return self.scale and self.hats
 
 
 class Encoding(ABC, Generic[B]):
@@ -84,6 +97,15 @@ class Encoding(ABC, Generic[B]):
     @abstractmethod
     def scales(self) -> bool:
         """Whether numbers are standardised by the rows so far."""
+
+    @property
+    @abstractmethod
+    def has_hats(self) -> bool:
+        """Whether numbers also become hats; see `Features`."""
+
+    @abstractmethod
+    def curves(self) -> Curves | None:
+        """Return the numbers that have hats now; None if there are no hats."""
 
     @abstractmethod
     def require(self, block: B) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import scipy.sparse as sp
 
 from novikoff.data.encoding.contract import Encoding, raise_other_kind
+from novikoff.data.encoding.curves import Curves
+from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
 from novikoff.data.formats.block import Block, SparseBlock
 from novikoff.inputs.rows import Rows
@@ -19,29 +21,43 @@ __all__ = ["IndexEncoding"]
 
 @dataclass
 class IndexEncoding(Encoding[SparseBlock]):
-    """Features that are numbers already: column j of svmlight is feature j. Their values are scaled if there is a
-    scaler."""
+    """Features that are numbers already: column j of svmlight is feature j, or, with hats, that of an index that the
+    scaler knows. Their values are scaled if there is a scaler."""
 
     width: int = 0
     scaler: SparseScaler | None = None
     kind = "index"
 
     @classmethod
-    def empty(cls, *, scale: bool = False) -> IndexEncoding:
+    def empty(cls, *, scale: bool = False, hats: bool = False) -> IndexEncoding:
         """Return an encoding that has learned nothing."""
-        return cls(0, SparseScaler() if scale else None)
+        return cls(0, SparseScaler(hats=hats) if scale else None)
 
     @property
     def names(self) -> list[str]:
-        return [str(index) for index in range(self.width)]
+        names = [str(index) for index in range(self.width)]
+        return names if self.hats is None else self.hats.names(names)
 
     @property
     def n_features(self) -> int:
-        return self.width
+        return self.width if self.hats is None else self.hats.n_features
 
     @property
     def scales(self) -> bool:
         return self.scaler is not None
+
+    @property
+    def hats(self) -> SparseHats | None:
+        """Where features and their hats are, if there are hats."""
+        return None if self.scaler is None else self.scaler.hats
+
+    @property
+    def has_hats(self) -> bool:
+        return self.hats is not None
+
+    def curves(self) -> Curves | None:
+        names = [str(index) for index in range(self.width)]
+        return None if self.scaler is None else self.scaler.curves(names)
 
     def snapshot(self) -> Any:
         return self.width, self.scaler and self.scaler.snapshot()
@@ -54,17 +70,17 @@ class IndexEncoding(Encoding[SparseBlock]):
     def learn(self, block: SparseBlock) -> Iterator[Rows]:
         self.require(block)
         self.width = max(self.width, block.rows.shape[1])
-        rows = self._rows(block)
+        rows = self._rows(block, self.width)
         yield from [rows] if self.scaler is None else self.scaler.learn(rows)
 
     def encode(self, block: SparseBlock) -> Rows:
         self.require(block)
-        rows = self._rows(block)
+        rows = self._rows(block, self.width if self.hats is None else self.hats.n_known)
         return rows if self.scaler is None else self.scaler.encode(rows)
 
-    def _rows(self, block: SparseBlock) -> Rows:
-        norms = block.squared_norms if block.rows.shape[1] <= self.width else None
-        return Rows.of(_with_width(block.rows, self.width), squared_norms=norms)
+    def _rows(self, block: SparseBlock, width: int) -> Rows:
+        norms = block.squared_norms if block.rows.shape[1] <= width else None
+        return Rows.of(_with_width(block.rows, width), squared_norms=norms)
 
     def require(self, block: Block) -> None:
         if not isinstance(block, SparseBlock):

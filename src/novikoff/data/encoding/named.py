@@ -10,7 +10,9 @@ import numpy as np
 
 from novikoff._compiled.loops import feature_rows
 from novikoff.data.encoding.contract import Encoding, empty_csr, raise_other_kind
+from novikoff.data.encoding.curves import Curves
 from novikoff.data.encoding.names import NameBatch
+from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.data.encoding.sparse_scaling import SparseScaler, read_scaler, write_scaler
 from novikoff.data.encoding.vocabulary import Vocabulary
 from novikoff.data.feature_names import NAMESPACE_SEPARATOR
@@ -23,7 +25,8 @@ __all__ = ["NameEncoding"]
 
 @dataclass
 class NameEncoding(Encoding[NamedBlock]):
-    """Features that have names: an index for every `namespace^name`. Their values are scaled if there is a scaler."""
+    """Features that have names: an index for every `namespace^name`, or, with hats, one that the scaler knows. Their
+    values are scaled if there is a scaler."""
 
     vocabulary: Vocabulary
     scaler: SparseScaler | None = None
@@ -31,17 +34,17 @@ class NameEncoding(Encoding[NamedBlock]):
     kind = "names"
 
     @classmethod
-    def empty(cls, hash_bits: int, *, scale: bool = False) -> NameEncoding:
+    def empty(cls, hash_bits: int, *, scale: bool = False, hats: bool = False) -> NameEncoding:
         """Return an encoding that has learned nothing."""
-        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR), SparseScaler() if scale else None)
+        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR), SparseScaler(hats=hats) if scale else None)
 
     @property
     def names(self) -> list[str]:
-        return self.vocabulary.names
+        return self.vocabulary.names if self.hats is None else self.hats.names(self.vocabulary.names)
 
     @property
     def n_features(self) -> int:
-        return len(self.vocabulary)
+        return len(self.vocabulary) if self.hats is None else self.hats.n_features
 
     def require(self, block: Block) -> None:
         if not isinstance(block, NamedBlock):
@@ -50,6 +53,18 @@ class NameEncoding(Encoding[NamedBlock]):
     @property
     def scales(self) -> bool:
         return self.scaler is not None
+
+    @property
+    def hats(self) -> SparseHats | None:
+        """Where features and their hats are, if there are hats."""
+        return None if self.scaler is None else self.scaler.hats
+
+    @property
+    def has_hats(self) -> bool:
+        return self.hats is not None
+
+    def curves(self) -> Curves | None:
+        return None if self.scaler is None else self.scaler.curves(self.vocabulary.names)
 
     def snapshot(self) -> Any:
         return self.vocabulary.snapshot(), self.scaler and self.scaler.snapshot()

@@ -48,9 +48,10 @@ class OneHotFeatures:
         return cls.from_codes(prefix, [name], codes)
 
     @classmethod
-    def first_seen(cls, row: int, name: str) -> OneHotFeatures:
-        """Return a feature that has its name from this row on; which rows have it is not recorded."""
-        return cls("", [name], np.empty(0, np.int32), np.zeros(1, np.int64), np.array([row]))
+    def first_seen(cls, row: int, prefix: str, names: list[str]) -> OneHotFeatures:
+        """Return features that have their names from this row on; which rows have them is not recorded."""
+        n = len(names)
+        return cls(prefix, names, np.empty(0, np.int32), np.arange(n), np.full(n, row))
 
     @property
     def used_values(self) -> list[str]:

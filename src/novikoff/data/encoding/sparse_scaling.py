@@ -6,6 +6,8 @@ dense features    at least half of the rows so far have them: (value - mean) / d
 other features    value / root mean square of the values other than 0, and as many zeros; nothing is subtracted, so
                   that 0 stays 0
 
+Dense features can get hats; see sparse_hats.py.
+
 Compared with nothing but the division, the zeros bring the error on rows of spambase that were converted to svmlight
 from 8.7 to 8.0 %, which is that of the table, and change nothing on text.
 """
@@ -19,6 +21,8 @@ import numpy as np
 from novikoff._compiled.loops import sparse_moments
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff._compiled.loops.sparse_moments import COUNT, LAST_ROW, MEAN, SQUARES, CsrArrays, Moments, UndoLog
+from novikoff.data.encoding.curves import Curves
+from novikoff.data.encoding.sparse_hats import SparseHats
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
 
@@ -30,8 +34,14 @@ _NO_MARK = -1.0  # no row comes before it, so nothing is logged
 class SparseScaler:
     """Standardises sparse rows by the moments of the rows so far; see `novikoff._compiled.loops.sparse_moments`.
 
+    Parameters
+    ----------
+    hats : bool
+        Whether dense features also get hats.
+
     Attributes
     ----------
+    hats : SparseHats or None
     n_rows : int
         The rows learned from.
     has_numbers : bool
@@ -48,8 +58,11 @@ class SparseScaler:
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.414, 1.0]]
     """
 
-    def __init__(self) -> None:
+    hats: SparseHats | None = None  # here: it is not in pickles of earlier versions
+
+    def __init__(self, *, hats: bool = False) -> None:
         self.n_rows, self.has_numbers = 0, False
+        self.hats = SparseHats() if hats else None
         self._moments = Moments(np.zeros((0, 4)), np.zeros(0, np.int32), np.zeros(0, np.uint8))
         self._n_dense = 0
         self._mark, self._logs = _NO_MARK, list[UndoLog]()
@@ -75,26 +88,35 @@ class SparseScaler:
             self.n_rows += n_done
             self.has_numbers = n_done < len(rows)
             if n_done:
-                parts.append(rows if n_done == len(rows) else rows[:n_done])
+                part = rows if n_done == len(rows) else rows[:n_done]
+                parts.append(part if self.hats is None else self.hats.learn_plain(part))
         while n_done < len(rows):
             first, rest = n_done, csr.indptr[-1] - csr.indptr[n_done]
-            out = _empty_like(csr, len(rows) - first, 2 * rest + self._n_dense)
+            out = self._empty_like(csr, len(rows) - first, 2 * rest + self._n_dense)
             n_done, self._n_dense = sparse_moments.learn_rows(
                 csr, first, self._moments, self.n_rows, self._n_dense, log, out
             )
             self.n_rows += n_done - first
-            parts.append(_rows_from(out, n_done - first, rows.n_features))
+            n = n_done - first
+            parts.append(_rows_from(out, n, rows.n_features) if self.hats is None else self.hats.learn(out, n))
         return parts
 
     def encode(self, rows: Rows) -> Rows:
         """Return rows scaled by the moments as they are."""
         if not self.has_numbers or not len(rows):
-            return rows
+            return rows if self.hats is None else self.hats.encode_plain(rows)
         csr = _arrays_of(rows)
-        out = _empty_like(csr, len(rows), len(csr.data) + len(rows) * self._n_dense)
+        out = self._empty_like(csr, len(rows), len(csr.data) + len(rows) * self._n_dense)
         row_of = np.zeros(rows.n_features, np.int32)
         sparse_moments.encode_rows(csr, self._moments, self.n_rows, self._n_dense, row_of, out)
-        return _rows_from(out, len(rows), rows.n_features)
+        n = len(rows)
+        return _rows_from(out, n, rows.n_features) if self.hats is None else self.hats.encode(out, n)
+
+    def _empty_like(self, csr: CsrArrays, n_rows: int, n_entries: int) -> CsrArrays:
+        """Return arrays for this many rows and entries, of the same dtypes."""
+        indptr, indices = np.empty(n_rows + 1, csr.indptr.dtype), np.empty(n_entries, csr.indices.dtype)
+        is_standardised = np.zeros(0 if self.hats is None else n_entries, np.uint8)
+        return CsrArrays(indptr, indices, np.empty(n_entries), np.empty(n_rows), is_standardised)
 
     def linear_map(self, n_features: int) -> tuple[np.ndarray, np.ndarray]:
         """Return what is subtracted from the value of each feature, and what the difference is divided by, or infinity
@@ -110,6 +132,24 @@ class SparseScaler:
         divisors = np.where(is_usual, np.sqrt(sums / sizes), 1.0)
         return shifts, np.where(divisors > 0.0, divisors, np.inf)
 
+    def curves(self, names: list[str]) -> Curves | None:
+        """Return the features that are dense now, which have hats, given the names of all features; None if there are
+        no hats."""
+        if self.hats is None:
+            return None
+        columns = self.dense[self.dense < self.hats.n_known]
+        columns = columns[self.hats.first_hats[columns] >= 0]
+        shifts, divisors = self.linear_map(self.hats.n_known)
+        return Curves(
+            [names[j] for j in columns.tolist()],
+            columns,
+            self.hats.indices[columns],
+            self.hats.hats_of(columns),
+            shifts[columns],
+            np.where(np.isinf(divisors), 0.0, divisors)[columns],
+            self.hats.is_hat(),
+        )
+
     # -- undoing
 
     def snapshot(self) -> Any:
@@ -117,7 +157,7 @@ class SparseScaler:
         the moments that rows change are logged from here on, since a copy of all could take longer than the rows."""
         self._logs = []
         self._mark = float(self.n_rows)
-        return self.n_rows, self.has_numbers
+        return self.n_rows, self.has_numbers, self.hats and self.hats.snapshot()
 
     def restore(self, snapshot: Any) -> None:
         """Go back to the last snapshot, even if `learn` was interrupted since."""
@@ -125,7 +165,9 @@ class SparseScaler:
             indices, moments = log.indices[: log.used[0]], log.moments[: log.used[0]]
             self._moments.features[indices, :LAST_ROW] = moments
             self._moments.features[indices, LAST_ROW] = 0.0
-        self.n_rows, self.has_numbers = snapshot
+        self.n_rows, self.has_numbers, hats = snapshot
+        if self.hats is not None:
+            self.hats.restore(hats)
         self._find_dense()
 
     def _find_dense(self) -> None:
@@ -158,6 +200,8 @@ class SparseScaler:
         section.add_tensor("counts", counts)
         section.add_tensor("numeric", numeric)
         section.add_tensor("moments", np.vstack([means[numeric], squares[numeric]]))
+        if self.hats is not None:
+            self.hats.write_to(section.add_part("hats"))
 
     @classmethod
     def read_from(cls, section: Section, n_features: int) -> SparseScaler:
@@ -176,6 +220,8 @@ class SparseScaler:
         features[:, COUNT], features[:, MEAN] = counts, counts > 0.0
         features[numeric, MEAN], features[numeric, SQUARES] = means, squares
         scaler._find_dense()
+        if "hats" in section.facts:
+            scaler.hats = SparseHats.read_from(section.part("hats"), n_features)
         return scaler
 
 
@@ -196,13 +242,8 @@ def read_scaler(section: Section, n_features: int) -> SparseScaler | None:
 def _arrays_of(rows: Rows) -> CsrArrays:
     assert rows.indptr is not None
     assert rows.indices is not None
-    return CsrArrays(rows.indptr, rows.indices, rows.data.astype(np.float64, copy=False), rows.squared_norms)
-
-
-def _empty_like(csr: CsrArrays, n_rows: int, n_entries: int) -> CsrArrays:
-    """Return arrays for this many rows and entries, of the same dtypes."""
-    indptr, indices = np.empty(n_rows + 1, csr.indptr.dtype), np.empty(n_entries, csr.indices.dtype)
-    return CsrArrays(indptr, indices, np.empty(n_entries), np.empty(n_rows))
+    data, unrecorded = rows.data.astype(np.float64, copy=False), np.zeros(0, np.uint8)
+    return CsrArrays(rows.indptr, rows.indices, data, rows.squared_norms, unrecorded)
 
 
 def _rows_from(out: CsrArrays, n_rows: int, n_features: int) -> Rows:

@@ -1,6 +1,7 @@
 """TableEncoding: the columns of tables as rows of numbers.
 
-numbers      standardised by the rows so far; a missing one is 0 and has a feature of its own, "column is missing"
+numbers      standardised by the rows so far; a missing one is 0 and has a feature of its own, "column is missing";
+             if there are hats, also the weights with which it is interpolated between knots, "column near 1.5"
 categories   a feature per value, "column=value", 1 where a row has it (one-hot); "column=?" where it is missing
 texts        a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with the number of
              times that it occurs; all of them in a row are scaled together, to length 4
@@ -16,11 +17,14 @@ from typing import Any
 import numpy as np
 
 from novikoff._compiled.loops import feature_rows, moments
+from novikoff._compiled.loops.hats import N_KNOTS
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM
 from novikoff.data.encoding.contract import Encoding, Features, empty_csr, raise_other_kind
-from novikoff.data.encoding.names import NameBatch
+from novikoff.data.encoding.curves import Curves
+from novikoff.data.encoding.hats import TableHats, find_own
 from novikoff.data.encoding.ngrams import NgramBag
 from novikoff.data.encoding.one_hot import OneHotFeatures
+from novikoff.data.encoding.table_names import first_rows, learn_names, names_of
 from novikoff.data.encoding.text_blocks import BlockWithNgrams, ngrams_of, split_by_text, text_columns
 from novikoff.data.encoding.vocabulary import Vocabulary
 from novikoff.data.feature_names import missing_name, missing_name_parts
@@ -51,6 +55,8 @@ class TableEncoding(Encoding[TableBlock]):
         For each numeric column the count of its numbers, their mean, and the sum of their squared deviations.
     number_indices : ndarray
         The index of the feature of each numeric column.
+    hats : TableHats or None
+        The features that interpolate numbers, if there are any.
     """
 
     kind = "table"
@@ -61,8 +67,9 @@ class TableEncoding(Encoding[TableBlock]):
         self.vocabulary = Vocabulary(self.features.hash_bits)
         self.moments = np.zeros((3, 0))
         self.number_indices = np.zeros(0, np.int32)
+        self.hats = TableHats() if self.features.has_hats else None
         # Whether no row has had anything but numbers, each with an index of its own: then rows are dense.
-        self.is_dense = True
+        self.is_dense = self.hats is None
         self._last_entry = np.zeros(0, np.int32)  # see `feature_rows`
 
     @property
@@ -76,6 +83,18 @@ class TableEncoding(Encoding[TableBlock]):
     @property
     def scales(self) -> bool:
         return self.features.scale
+
+    @property
+    def has_hats(self) -> bool:
+        return self.hats is not None
+
+    def curves(self) -> Curves | None:
+        if self.hats is None:
+            return None
+        counts, means, squares = self.moments
+        deviations, names = np.sqrt(squares / np.maximum(counts, 1.0)), self.columns("number")
+        hats, is_hat = self.hats.indices, self.hats.is_hat(len(self.vocabulary))
+        return Curves(names, np.arange(len(names)), self.number_indices, hats, means, deviations, is_hat)
 
     def columns(self, kind: str) -> list[str]:
         """Return the names of the columns of one kind."""
@@ -101,12 +120,14 @@ class TableEncoding(Encoding[TableBlock]):
         return split_by_text(self._without_unknown_texts(block))
 
     def snapshot(self) -> Any:
-        return dict(self.kinds), self.moments.copy(), self.number_indices, self.is_dense, self.vocabulary.snapshot()
+        numbers = self.moments.copy(), self.number_indices, self.hats and self.hats.snapshot()
+        return dict(self.kinds), numbers, self.is_dense, self.vocabulary.snapshot()
 
     def restore(self, snapshot: Any) -> None:
-        kinds, moments, number_indices, is_dense, names = snapshot
+        kinds, (moments, self.number_indices, hats), is_dense, names = snapshot
         self.kinds, self.moments, self.is_dense = dict(kinds), moments.copy(), is_dense
-        self.number_indices = number_indices
+        if self.hats is not None:
+            self.hats.restore(hats)
         self.vocabulary.restore(names)
 
     def learn(self, block: TableBlock) -> Iterator[Rows]:
@@ -125,7 +146,8 @@ class TableEncoding(Encoding[TableBlock]):
         values = self._standardise(numbers.values, is_missing, learn=False)
         if self.is_dense:
             return Rows.of(values)
-        return self._join(values, one_hot, bag, self.vocabulary.find_indices(_names(one_hot, bag), learn=False))
+        indices = self.vocabulary.find_indices(names_of(one_hot, bag), learn=False)
+        return self._join(values, is_missing, one_hot, bag, indices)
 
     # -- columns
 
@@ -184,30 +206,40 @@ class TableEncoding(Encoding[TableBlock]):
         if self.is_dense and is_known and not (is_missing.size or bag):
             return [Rows.of(values, are_numbers=are_numbers)]  # most blocks of numbers bring nothing new
         one_hot = self._one_hot(block, firsts, is_missing)
-        was_dense = self.is_dense
-        new_numbers = self.columns("number")[len(self.number_indices) :]
-        new = [OneHotFeatures.first_seen(firsts[name], name) for name in new_numbers]
-        names = _names([*new, *one_hot], bag)
+        was_dense, new = self.is_dense, self._new_numbers(firsts)
+        names, n_new = names_of([*new, *one_hot], bag), sum(len(each.values) for each in new)
         if was_dense or new or one_hot:
-            rows = _first_rows([*new, *one_hot], bag)
-            indices = self._learn_names(names, rows)
-            start = min(rows[len(new) :], default=len(block)) if was_dense else 0
+            rows = first_rows([*new, *one_hot], bag)
+            n_before = len(self.vocabulary)
+            indices = learn_names(self.vocabulary, names, rows)
+            self._add_numbers(indices, n_new, rows, n_before)
+            start = min(rows[n_new:], default=len(block)) if was_dense else 0
         else:
             indices, start = self.vocabulary.find_indices(names, learn=True), 0
-        self.number_indices = np.concatenate([self.number_indices, indices[: len(new)]])
         self.is_dense = bool(was_dense and start == len(block))
         parts = [Rows.of(values[:start], are_numbers=are_numbers)] if start else []
         if start < len(block):
-            parts.append(self._join(values, one_hot, bag, indices[len(new) :])[start:])
+            parts.append(self._join(values, is_missing, one_hot, bag, indices[n_new:])[start:])
         return parts
 
-    def _learn_names(self, names: NameBatch, rows: np.ndarray) -> np.ndarray:
-        """Return the indices of names; new ones are numbered in the order of the rows that bring them."""
-        if (rows[1:] >= rows[:-1]).all():
-            return self.vocabulary.find_indices(names, learn=True)
-        indices, order = np.empty(len(names), np.int32), np.argsort(rows, kind="stable")
-        indices[order] = self.vocabulary.find_indices(names[order], learn=True)
-        return indices
+    def _new_numbers(self, firsts: dict[str, int]) -> list[OneHotFeatures]:
+        """Return the names of the features of numeric columns that are new, given the first row of each."""
+        new = []
+        for name in self.columns("number")[len(self.number_indices) :]:
+            new.append(OneHotFeatures.first_seen(firsts[name], "", [name]))
+            if self.hats is not None:
+                new.append(self.hats.features_of(name, firsts[name]))
+        return new
+
+    def _add_numbers(self, indices: np.ndarray, n_new: int, rows: np.ndarray, n_before: int) -> None:
+        """Add the indices of `_new_numbers`, the first n_new of those of a block."""
+        if self.hats is None:
+            self.number_indices = np.concatenate([self.number_indices, indices[:n_new]])
+        elif n_new:
+            is_hat = np.arange(n_new) % (1 + N_KNOTS) > 0
+            is_own = find_own(indices, rows, n_before)[:n_new] if self.vocabulary.is_full else np.ones(n_new, bool)
+            self.number_indices = np.concatenate([self.number_indices, indices[:n_new][~is_hat]])
+            self.hats.add(indices[:n_new][is_hat], indices[:n_new][is_hat & is_own])
 
     def _numbers(self, block: TableBlock) -> NumberMatrix:
         """Return the numeric columns as a matrix."""
@@ -248,24 +280,35 @@ class TableEncoding(Encoding[TableBlock]):
         return missing_name_parts(column) if self.vocabulary.is_exact else ("", missing_name(column))
 
     def _join(
-        self, values: np.ndarray, one_hot: list[OneHotFeatures], bag: NgramBag | None, indices: np.ndarray
+        self,
+        values: np.ndarray,
+        is_missing: np.ndarray,
+        one_hot: list[OneHotFeatures],
+        bag: NgramBag | None,
+        indices: np.ndarray,
     ) -> Rows:
         """Return sparse rows of everything, given the indices of the one-hot features and then of the bag."""
-        if len(self._last_entry) < len(self.vocabulary):
-            self._last_entry = np.zeros(2 * len(self.vocabulary), np.int32)
+        n_features = len(self.vocabulary)
+        is_hat = None if self.hats is None else self.hats.is_hat(n_features)
+        if len(self._last_entry) < n_features:
+            self._last_entry = np.zeros(2 * n_features, np.int32)
         if bag and not values.shape[1] and not one_hot:
             indptr, bag_indices, data, squared_norms = self._bag_rows(bag, indices)
-            return Rows.from_csr(data, bag_indices, indptr, len(self.vocabulary), squared_norms)
+            return Rows.from_csr(data, bag_indices, indptr, n_features, squared_norms, is_hat)
         n, at = len(values), 0
         ones = np.empty((n, len(one_hot)), np.int32)
         for k, each in enumerate(one_hot):
             ones[:, k] = each.index_per_row(indices[at : at + len(each.used)])
             at += len(each.used)
         no_bag = np.zeros(n + 1, np.int32), indices[:0], np.empty(0)
-        bag_rows = self._bag_rows(bag, indices[at:])[:3] if bag else no_bag
-        out = indptr, joined, data = empty_csr(n, values.size + ones.size + len(bag_rows[1]))
-        used = feature_rows.join_rows(values, self.number_indices, ones, *bag_rows, *out, self._last_entry)
-        return Rows.from_csr(data[:used], joined[:used], indptr, len(self.vocabulary))
+        bag_rows = feature_rows.Entries(*(self._bag_rows(bag, indices[at:])[:3] if bag else no_bag))
+        hats = np.zeros((0, 0), np.int32) if self.hats is None else self.hats.indices
+        numbers = feature_rows.Numbers(values, self.number_indices, hats, is_missing)
+        out = feature_rows.Entries(
+            *empty_csr(n, values.size * (1 if is_hat is None else 3) + ones.size + len(bag_rows.data))
+        )
+        used = feature_rows.join_rows(numbers, ones, bag_rows, out, self._last_entry)
+        return Rows.from_csr(out.data[:used], out.indices[:used], out.indptr, n_features, is_hat=is_hat)
 
     def _bag_rows(self, bag: NgramBag, bag_indices: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the counts of n-grams in rows of one length: indptr, indices, values and squared norms."""
@@ -283,6 +326,8 @@ class TableEncoding(Encoding[TableBlock]):
     def write_to(self, section: Section) -> None:
         section.facts |= {"is_dense": self.is_dense, "kinds": list(self.kinds.values())}
         section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length}
+        if self.hats is not None:
+            self.hats.write_to(section.add_part("hats"))
         section.add_tensor("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
         section.add_tensor("moments", self.moments)
         section.add_tensor("places", self.number_indices)
@@ -302,29 +347,22 @@ class TableEncoding(Encoding[TableBlock]):
         section.require((encoding.moments[[0, 2]] >= 0.0).all(), "its moments are not those of any numbers")
         encoding.number_indices = section.indices("places", (n_numbers,), len(vocabulary), np.int32)
         encoding.is_dense = section.fact("is_dense", bool)
+        if encoding.features.hats:
+            encoding.hats = TableHats.read_from(section.part("hats"), n_numbers, len(vocabulary))
         can_be_dense = len(vocabulary) == n_numbers and (encoding.number_indices == np.arange(n_numbers)).all()
+        can_be_dense &= not encoding.features.hats
         section.require(can_be_dense or not encoding.is_dense, "its rows cannot be dense")
         return encoding
 
 
 def _read_features(section: Section, hash_bits: int) -> Features:
     ngrams, char_ngrams = map(tuple, section.tensor("ngrams", np.int64, (2, 2)).tolist())
+    scale, text_length = section.fact("scale", bool), section.fact("text_length", float)
+    section.require(scale or "hats" not in section.facts, "it has hats of numbers that are not standardised")
     try:
-        return Features(section.fact("scale", bool), hash_bits, ngrams, char_ngrams, section.fact("text_length", float))
+        return Features(scale, hash_bits, ngrams, char_ngrams, text_length, hats="hats" in section.facts)
     except DataError as error:
         section.fail(str(error), error)
-
-
-def _names(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> NameBatch:
-    """Return the names of the features of a block."""
-    batch = NameBatch.with_prefixes([(each.prefix, each.used_values) for each in one_hot])
-    return NameBatch.concatenate([batch, *([bag.names] if bag else [])])
-
-
-def _first_rows(one_hot: list[OneHotFeatures], bag: NgramBag | None) -> np.ndarray:
-    """Return for each of the names the row that brings it first."""
-    rows = [each.first_rows for each in one_hot] + ([bag.rows] if bag else [])
-    return np.concatenate([np.empty(0, np.int64), *rows])
 
 
 def _is_missing(column: AnyColumn) -> np.ndarray:
