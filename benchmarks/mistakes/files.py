@@ -31,14 +31,14 @@ class RealStream:
         Of `open_stream`.
     is_shuffled : bool
         Whether the rows come in a random order, because those of the file are sorted by label.
-    n_classes : int
+    has_many_classes : bool
     """
 
     name: str
     file: str
     options: dict[str, Any] = field(default_factory=dict)
     is_shuffled: bool = False
-    n_classes: int = 2
+    has_many_classes: bool = False
 
     def read(self) -> Block | None:
         """All rows in the order of the file; None if there is no such file."""
@@ -84,10 +84,10 @@ STREAMS = (
     RealStream("breast-cancer", "uci/breast-cancer.csv"),
     RealStream("house-votes", "uci/house-votes-84.csv", {"target": "ClassName"}),
     RealStream("heart", "libsvm/heart_scale.gz"),
-    RealStream("news20", "libsvm/news20-multiclass.bz2", n_classes=20),
-    RealStream("mnist", "mnist/train-images-idx3-ubyte.gz", is_shuffled=True, n_classes=10),
-    RealStream("iris", "uci/iris.csv", is_shuffled=True, n_classes=3),
+    RealStream("news20", "libsvm/news20-multiclass.bz2", has_many_classes=True),
+    RealStream("mnist", "mnist/train-images-idx3-ubyte.gz", is_shuffled=True, has_many_classes=True),
+    RealStream("iris", "uci/iris.csv", is_shuffled=True, has_many_classes=True),
     RealStream(
-        "20news", "text/20news_train.tsv.gz", {"target": "column 1", "drop": ["column 2"]}, True, n_classes=20
+        "20news", "text/20news_train.tsv.gz", {"target": "column 1", "drop": ["column 2"]}, True, has_many_classes=True
     ),
 )

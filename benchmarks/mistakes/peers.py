@@ -8,9 +8,12 @@ import importlib.util
 import json
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from benchmarks.mistakes import river_models, vowpal_wabbit
 from benchmarks.mistakes.features import KINDS, Examples, examples_of
@@ -19,7 +22,7 @@ from novikoff.data.formats.block import Block
 __all__ = ["PACKAGES", "Peers", "Run", "measure"]
 
 PACKAGES = ("vowpalwabbit", "river")
-_BOTH = ("unscaled", "scaled")
+_SCALINGS = ("", ", StandardScaler")
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Peers:
         return next((run for run in self.runs if (run.package, run.set_up, run.kind) == asked_for), None)
 
 
-def measure(name: str, orders: list[Block], n_classes: int, *, refresh: bool = False) -> Peers:
+def measure(name: str, orders: list[Block], *, refresh: bool = False) -> Peers:
     """Run all set-ups of the peers that are installed on a stream, in each of its orders, or recall what they reached.
 
     Of many classes only Vowpal Wabbit learns here: river's linear classifiers have two.
@@ -68,28 +71,25 @@ def measure(name: str, orders: list[Block], n_classes: int, *, refresh: bool = F
 
 def _mistakes(examples: Examples, known: _Known) -> Iterator[tuple[str, str, int]]:
     """Yield the package, the set-up and the mistakes of each peer on these rows."""
-    with ExitStack() as stack:
-        folder: list[vowpal_wabbit.Folder] = []  # written when the first set-up needs it
+    if version := _version("vowpalwabbit"):
+        folder = cache(lambda: vowpal_wabbit.Folder(examples))  # written when the first set-up needs it
+        for set_up, arguments in vowpal_wabbit.SET_UPS.items():
+            count = partial(_vowpal_wabbit, folder, arguments)
+            yield "vowpalwabbit", set_up, known.recall(f"vowpalwabbit {version} {arguments}", examples, count)
+    if examples.n_classes == 2 and (version := _version("river")):
+        for scaling in _SCALINGS if len(examples.numbers) else _SCALINGS[:1]:
+            rows = cache(partial(river_models.dicts, examples, scaled=bool(scaling)))
+            for set_up, make in river_models.SET_UPS.items():
+                count = partial(_river, rows, examples.y, make)
+                yield "river", set_up + scaling, known.recall(f"river {version} {set_up}{scaling}", examples, count)
 
-        def vw(arguments: str) -> int:
-            if not folder:
-                folder.append(stack.enter_context(vowpal_wabbit.Folder(examples)))
-            return folder[0].mistakes(arguments)
 
-        if _version("vowpalwabbit"):
-            for set_up, arguments in vowpal_wabbit.SET_UPS.items():
-                key = f"vowpalwabbit {_version('vowpalwabbit')} {arguments}"
-                yield "vowpalwabbit", set_up, known.recall(key, examples, lambda a=arguments: vw(a))
-    if examples.n_classes == 2 and _version("river"):
-        for set_up, make in river_models.SET_UPS.items():
-            for scaling in _BOTH if len(examples.numbers) else _BOTH[:1]:
+def _vowpal_wabbit(folder: Callable[[], vowpal_wabbit.Folder], arguments: str) -> int:
+    return folder().mistakes(arguments)
 
-                def river(make=make, scaling=scaling) -> int:
-                    return river_models.mistakes(examples, make, scaled=scaling == "scaled")
 
-                key = f"river {_version('river')} {set_up}, {scaling}"
-                full_name = set_up + (", StandardScaler" if scaling == "scaled" else "")
-                yield "river", full_name, known.recall(key, examples, river)
+def _river(rows: Callable[[], list[dict[int, float]]], y: np.ndarray, make: Callable[[], Any]) -> int:
+    return river_models.mistakes(rows(), y, make)
 
 
 def _version(package: str) -> str | None:

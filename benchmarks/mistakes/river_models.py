@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.mistakes.features import Examples
 
-__all__ = ["SET_UPS", "mistakes"]
+__all__ = ["SET_UPS", "dicts", "mistakes"]
 
 _CONSTANT = -1  # the index of a feature that is always 1, for the learner without an intercept
 
@@ -47,25 +47,33 @@ SET_UPS: dict[str, Callable[[], Any]] = {
 }
 
 
-def mistakes(examples: Examples, make: Callable[[], Any], *, scaled: bool) -> int:
-    """Learn in one pass; return how many rows were predicted wrongly before they were learned.
+def dicts(examples: Examples, *, scaled: bool) -> list[dict[int, float]]:
+    """Every row as a dict, as river takes it.
 
-    With `scaled`, a StandardScaler sees the numbers of each row, and not its categories and words, which it would make
-    0 where they are always 1.
+    With `scaled`, a StandardScaler sees the numbers of each row before they are learned from. It does not see
+    categories and words, which it would make 0 where they are always 1.
     """
     from river import preprocessing
 
-    model, scaler, wrong = make(), preprocessing.StandardScaler(), 0
-    numbers = frozenset(examples.numbers.tolist())
-    constant = {_CONSTANT: 1.0} if type(model).__name__ == "ALMAClassifier" else {}
-    X = examples.X
-    for i, is_positive in enumerate((examples.y == 1).tolist()):
+    scaler, numbers = preprocessing.StandardScaler(), frozenset(examples.numbers.tolist())
+    X, rows = examples.X, []
+    for i in range(X.shape[0]):
         entries = slice(X.indptr[i], X.indptr[i + 1])
-        x = dict(zip(X.indices[entries].tolist(), X.data[entries].tolist(), strict=True)) | constant
+        x = dict(zip(X.indices[entries].tolist(), X.data[entries].tolist(), strict=True))
         if scaled:
             own = {j: value for j, value in x.items() if j in numbers}
             scaler.learn_one(own)
             x |= scaler.transform_one(own)
+        rows.append(x)
+    return rows
+
+
+def mistakes(rows: list[dict[int, float]], y: np.ndarray, make: Callable[[], Any]) -> int:
+    """Learn in one pass; return how many rows were predicted wrongly before they were learned."""
+    model, wrong = make(), 0
+    constant = {_CONSTANT: 1.0} if type(model).__name__ == "ALMAClassifier" else {}
+    for row, is_positive in zip(rows, (y == 1).tolist(), strict=True):
+        x = row | constant if constant else row
         wrong += bool(model.predict_one(x)) != is_positive
         if x:
             model.learn_one(x, is_positive)

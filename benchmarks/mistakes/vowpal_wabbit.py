@@ -33,7 +33,8 @@ SET_UPS: dict[str, str] = {
 
 
 class Folder:
-    """A temporary folder with rows in Vowpal Wabbit's format; many set-ups learn from the file.
+    """A temporary folder with rows in Vowpal Wabbit's format; many set-ups learn from the file. It is removed
+    with this object.
 
     Features have numbers instead of names, which become indices of weights as they are, so that no two share one.
     """
@@ -42,14 +43,8 @@ class Folder:
         self._examples = examples
         self._folder = tempfile.TemporaryDirectory(prefix="novikoff-vw-")
         self._file = Path(self._folder.name, "rows.vw")
-
-    def __enter__(self) -> Folder:
         with self._file.open("w") as file:
-            file.writelines(_lines(self._examples))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()
+            file.writelines(_lines(examples))
 
     def mistakes(self, arguments: str) -> int:
         """Learn from the file in one pass; return how many rows were predicted wrongly before they were learned."""
