@@ -27,9 +27,9 @@ and the better counts. "Peers with hats" is the best of all of them on the encod
 numbers. "VW default" is Vowpal Wabbit without any options on the file as it is. Vowpal Wabbit's features are numbered,
 so that no two share a weight; with more than two classes it runs with `--oaa`. A score of 0 is the negative label.
 
-Ours have no option but the rule, and one encoding for all. "averaged" answers with the mean of the perceptron's
-weights. The winner has the fewest mistakes, of the best peer and of novikoff in the last column that this version has;
-those within 0.1 points of each other are tied.
+Ours have no option but the rule, and one encoding for all; "averaged" answers with the mean of the perceptron's
+weights, and `learn` is `novikoff learn` with its defaults. The last column compares `learn` with the best peer in
+hindsight, without hats: those within 0.1 points of each other are tied. The fewest mistakes in a row are in bold.
 """
 
 _SMALL_FILES = """\
@@ -44,9 +44,8 @@ def render(results: Sequence[Result], claims: Sequence[Claim], header: dict[str,
     small = [result for result in results if result.orders > 1 and not result.stream.has_many_classes]
     many = [result for result in results if result.stream.has_many_classes]
     parts = [_INTRODUCTION.format(month=time.strftime("%Y-%m"), **header)]
-    parts += ["## Two classes\n", _table(large)]
-    parts += ["## Small files, averaged over orders\n", _table(small)]
-    parts += ["## Many classes\n", _table(many)]
+    tables = {"Two classes": large, "Small files, averaged over orders": small, "Many classes": many}
+    parts += [f"## {title}\n\n{_table(rows)}" for title, rows in tables.items() if rows]
     parts.append(_SMALL_FILES.format(orders=max((result.orders for result in results), default=1)))
     parts += ["## Geometric means\n", _means(large + small, many)]
     parts += ["## The best peer of each stream\n", _set_ups(results)]
@@ -123,7 +122,7 @@ def _claims(claims: Sequence[Claim]) -> str:
 def _cell(figure: float | None, *, is_least: bool) -> str:
     if figure is None:
         return "–"
-    text = f"{100 * figure:.3g}" if figure >= 0.0095 else f"{100 * figure:.2f}"
+    text = f"{100 * figure:.2f}" if figure < 0.1 else f"{100 * figure:.1f}"
     return f"**{text}**" if is_least else text
 
 
