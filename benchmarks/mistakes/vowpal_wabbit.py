@@ -27,8 +27,11 @@ SET_UPS: dict[str, str] = {
     "pistol, logistic": "--pistol --loss_function logistic",
     "sgd, hinge": "--sgd --loss_function hinge",
     "sgd, logistic": "--sgd --loss_function logistic",
-    "sgd, logistic, l2": "--sgd --loss_function logistic --l2 1e-5",
-    "perceptron": "--sgd --loss_function hinge -l 1 --power_t 0",
+    "sgd, hinge, constant steps": "--sgd --loss_function hinge -l 1 --power_t 0",
+    "sgd, logistic, constant steps": "--sgd --loss_function logistic -l 1 --power_t 0",
+    # Learning rates that do not fall: of use where a stream drifts, as elec does.
+    "hinge, constant steps": "--loss_function hinge -l 10 --power_t 0",
+    "logistic, constant steps": "--loss_function logistic -l 10 --power_t 0",
 }
 
 
