@@ -13,8 +13,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.mistakes import river_models, vowpal_wabbit
 from benchmarks.mistakes.features import KINDS, Examples, examples_of
 from novikoff.data.formats.block import Block
@@ -80,7 +78,7 @@ def _mistakes(examples: Examples, known: _Known) -> Iterator[tuple[str, str, int
         for scaling in _SCALINGS if len(examples.numbers) else _SCALINGS[:1]:
             rows = cache(partial(river_models.dicts, examples, scaled=bool(scaling)))
             for set_up, make in river_models.SET_UPS.items():
-                count = partial(_river, rows, examples.y, make)
+                count = partial(_river, rows, examples, make)
                 yield "river", set_up + scaling, known.recall(f"river {version} {set_up}{scaling}", examples, count)
 
 
@@ -88,8 +86,8 @@ def _vowpal_wabbit(folder: Callable[[], vowpal_wabbit.Folder], arguments: str) -
     return folder().mistakes(arguments)
 
 
-def _river(rows: Callable[[], list[dict[int, float]]], y: np.ndarray, make: Callable[[], Any]) -> int:
-    return river_models.mistakes(rows(), y, make)
+def _river(rows: Callable[[], list[dict[int, float]]], examples: Examples, make: Callable[[int], Any]) -> int:
+    return river_models.mistakes(rows(), examples, make)
 
 
 def _version(package: str) -> str | None:
