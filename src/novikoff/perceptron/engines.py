@@ -28,8 +28,8 @@ from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.candidates import Candidate
 from novikoff.perceptron.slots import Slots
-from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.state import State
+from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import KINDS, THETA, StatefulRule
