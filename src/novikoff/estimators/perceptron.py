@@ -396,7 +396,7 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
 
     def _weights(self, name: str) -> Weights:
         model = self._require_model(name)
-        weights = model.learner.hypothesis.weights(model.state)
+        weights = model.learner.linear_weights(model.state)
         if weights is None:
             raise AttributeError(
                 f"A voted perceptron has no single weight vector, and no {name}; "

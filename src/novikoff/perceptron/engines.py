@@ -99,6 +99,10 @@ class StatefulEngine:
         """Return the sum of y * x over the mistakes, whose length certifies the margin."""
         return Weights(state.slots[1:, :, THETA].T, state.slots[0, :, THETA])
 
+    def linear_weights(self, state: State) -> Weights | None:
+        """Return the one weight vector that comes nearest to the answers; None if the hypothesis says which."""
+        return None
+
     def candidates(self, state: State) -> tuple[Candidate, ...]:
         """Return the learners that vote; none if there is only one."""
         return ()

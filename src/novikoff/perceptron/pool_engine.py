@@ -12,17 +12,18 @@ from novikoff._compiled.loops.pool import LOG_COST, WEIGHT, WRONG, learn_pool, s
 from novikoff.auto_rule import CANDIDATES
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
+from novikoff.perceptron.blending import blend_weights
 from novikoff.perceptron.candidates import Candidate
 from novikoff.perceptron.engines import StatefulEngine
 from novikoff.perceptron.pool_merging import merge_pools
-from novikoff.perceptron.pool_slots import PoolSlots
+from novikoff.perceptron.pool_slots import PoolSlots, pool_of
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import StatefulRule
 
-__all__ = ["PoolEngine", "pool_of"]
+__all__ = ["PoolEngine"]
 
 _NO_HATS = np.zeros(0, np.uint8)
 
@@ -90,6 +91,10 @@ class PoolEngine(StatefulEngine):
         """Return the sum of y * x over the vote's mistakes."""
         return state.raw
 
+    def linear_weights(self, state: State) -> Weights:
+        """Return the weights of the blended score; see `blending.blend_weights`."""
+        return blend_weights(state)
+
     def candidates(self, state: State) -> tuple[Candidate, ...]:
         """Return the candidates with their mistakes and weights."""
         votes = pool_of(state).shared["votes"]
@@ -115,9 +120,3 @@ class PoolEngine(StatefulEngine):
     def slots_of_arrays(self, arrays: Mapping[str, np.ndarray]) -> Slots:
         """Return slots of arrays that have these shapes and hold finite numbers."""
         return PoolSlots.of_arrays(dict(arrays))
-
-
-def pool_of(state: State) -> PoolSlots:
-    """Return what the rule "auto" keeps in a state."""
-    assert isinstance(state.memory, PoolSlots)
-    return state.memory

@@ -18,6 +18,7 @@ from novikoff.data.table_form import TableForm
 from novikoff.errors import DataError, ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
+from novikoff.perceptron.candidates import Candidate
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
@@ -334,7 +335,7 @@ class StreamModel(ExclusiveAccess):
     @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:
         """Return for each label (of two, the second) the features with the largest weights, and these weights."""
-        weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
+        weights = self.model.learner.linear_weights(self.model.state) or self.model.state.raw
         labels = self.labels if len(weights.bias) > 1 else self.labels[-1:]
         names = self.names
         found = []
@@ -342,6 +343,21 @@ class StreamModel(ExclusiveAccess):
             order = np.argsort(-np.abs(w), kind="stable")[:n]
             found.append((label, [(names[j], float(w[j])) for j in order.tolist() if w[j] != 0.0]))
         return found
+
+    @property
+    def experts_(self) -> tuple[Candidate, ...]:
+        """The learners that vote under the rule "auto", each with `name`, `mistakes` and `weight`; else empty."""
+        return self.ledger.candidates
+
+    @exclusive_read
+    def to_linear(self) -> StreamModel:
+        """Return a model with one weight vector: the blended score of the rule "auto", see `Model.to_linear`.
+
+        Its ledger has the mistakes of that score, to be compared with those of the vote.
+        """
+        linear = deepcopy(self)
+        linear.model, linear.calibration = self.model.to_linear(), None
+        return linear
 
     @exclusive_read
     def save(self, path: str | os.PathLike[str]) -> None:
