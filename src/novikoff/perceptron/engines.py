@@ -26,7 +26,7 @@ from novikoff._compiled.loops.additive import UpdateLog
 from novikoff._compiled.loops.stateful import learn_stateful, score_stateful
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
-from novikoff.perceptron.candidates import Candidate
+from novikoff.perceptron.candidates import Candidate, CandidateTrace
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.perceptron.stateful_merging import merge_stateful
@@ -107,6 +107,10 @@ class StatefulEngine:
         """Return the learners that vote; none if there is only one."""
         return ()
 
+    def candidate_trace(self, state: State) -> CandidateTrace | None:
+        """Return the candidates along the run."""
+        return None
+
     def vote_cost(self, state: State) -> float:
         """Return what the theorem on the vote has for ln K."""
         return 0.0
@@ -127,5 +131,3 @@ class StatefulEngine:
     def slots_of_arrays(self, arrays: Mapping[str, np.ndarray]) -> Slots:
         """Return slots of arrays that have these shapes and hold finite numbers."""
         return Slots(self.rule.slots, arrays["values"], arrays["totals"])
-
-

@@ -290,6 +290,7 @@ class Learner:
             norm=state.raw.norm,
             mistake_norm=None if self.engine is None else self.engine.theta(state).norm,
             candidates=() if self.engine is None else self.engine.candidates(state),
+            candidate_trace=None if self.engine is None else self.engine.candidate_trace(state),
             vote_cost=0.0 if self.engine is None else self.engine.vote_cost(state),
             step_sum=float(measures[additive.STEP_SUM]),
             trace=state.trace.copy(),

@@ -22,8 +22,8 @@ from novikoff.inputs.examples import check_example
 from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.inputs.rows import Rows
 from novikoff.inputs.sparse import dense_example
-from novikoff.perceptron.block_update import BlockUpdate
 from novikoff.perceptron.blending import linear_state
+from novikoff.perceptron.block_update import BlockUpdate
 from novikoff.perceptron.dict_fast_path import DictFastPath
 from novikoff.perceptron.labelling import find_new_labels
 from novikoff.perceptron.learner import Learner

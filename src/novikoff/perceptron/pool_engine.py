@@ -8,12 +8,21 @@ from typing import ClassVar
 import numpy as np
 
 from novikoff._compiled.loops.additive import EXAMPLES, UpdateLog
-from novikoff._compiled.loops.pool import LOG_COST, WEIGHT, WRONG, learn_pool, score_pool
+from novikoff._compiled.loops.pool import (
+    EXAMPLES_SO_FAR,
+    LOG_COST,
+    MISTAKES_OF_VOTE,
+    WEIGHT,
+    WRONG,
+    learn_pool,
+    score_pool,
+)
+from novikoff._compiled.loops.pool_vote import N_CANDIDATES
 from novikoff.auto_rule import CANDIDATES
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.blending import blend_weights
-from novikoff.perceptron.candidates import Candidate
+from novikoff.perceptron.candidates import Candidate, CandidateTrace
 from novikoff.perceptron.engines import StatefulEngine
 from novikoff.perceptron.pool_merging import merge_pools
 from novikoff.perceptron.pool_slots import PoolSlots, pool_of
@@ -101,6 +110,13 @@ class PoolEngine(StatefulEngine):
         return tuple(
             Candidate(name, int(wrong), float(weight))
             for name, wrong, weight in zip(CANDIDATES, votes[WRONG], votes[WEIGHT], strict=True)
+        )
+
+    def candidate_trace(self, state: State) -> CandidateTrace:
+        """Return the candidates along the run, or since the last merge."""
+        points, n = pool_of(state).trace.copy(), N_CANDIDATES
+        return CandidateTrace(
+            points[:, EXAMPLES_SO_FAR], points[:, :n], points[:, n : 2 * n], points[:, MISTAKES_OF_VOTE]
         )
 
     def vote_cost(self, state: State) -> float:
