@@ -29,8 +29,8 @@ from novikoff._compiled.loops.stateful import learn_stateful, score_stateful
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.slots import Slots
-from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.state import State
+from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import KINDS, THETA, StatefulRule
@@ -82,10 +82,11 @@ class StatefulEngine:
         arrays = rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms
         where = visits.order, visits.start, visits.stop
         settings = constant, tie, self.code, self.rule.parameter
-        weights = [array for each in (state.raw, state.sums, state.pocket) for array in (each.coef, each.bias)]
+        raw, sums, pocket = state.raw, state.sums, state.pocket
+        weights = raw.coef, raw.bias, sums.coef, sums.bias, pocket.coef, pocket.bias
         memory, counters = (state.memory.values, state.memory.totals), (state.counts, state.measures)
         return learn_stateful(
-            arrays, visits.codes, *where, settings, tuple(weights), memory, counters, tuple(log), visits.importances
+            arrays, visits.codes, *where, settings, weights, memory, counters, tuple(log), visits.importances
         )
 
     def scores(self, state: State, rows: Rows, *, constant: float) -> np.ndarray:
