@@ -81,10 +81,11 @@ class StatefulEngine:
         arrays = rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms
         where = visits.order, visits.start, visits.stop
         settings = constant, tie, self.code, self.rule.parameter
-        weights = [array for each in (state.raw, state.sums, state.pocket) for array in (each.coef, each.bias)]
+        raw, sums, pocket = state.raw, state.sums, state.pocket
+        weights = raw.coef, raw.bias, sums.coef, sums.bias, pocket.coef, pocket.bias
         memory, counters = (state.memory.values, state.memory.totals), (state.counts, state.measures)
         return learn_stateful(
-            arrays, visits.codes, *where, settings, tuple(weights), memory, counters, tuple(log), visits.importances
+            arrays, visits.codes, *where, settings, weights, memory, counters, tuple(log), visits.importances
         )
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:

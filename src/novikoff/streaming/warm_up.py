@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff import rules
 from novikoff._compiled import before_compiling, compile_seconds, is_compiling, waiting_for_compiler
 from novikoff.data.formats.block import CategoricalColumn, SparseBlock, TableBlock, TextColumn
 from novikoff.data.formats.number_matrix import NumberMatrix
@@ -34,9 +35,15 @@ class WarmUp:
     """Starts the other process as soon as something has to be compiled here, and waits for it before learning begins.
 
     Without a second processor, or if the other process fails, this one compiles everything.
+
+    Parameters
+    ----------
+    rule : Rule, optional
+        Of the model that is to learn.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rule: rules.Rule = rules.Perceptron()) -> None:  # noqa: B008 - frozen
+        self._rule = next((name for name in rules.NAMES if type(rules.resolve(name)) is type(rule)), rules.NAMES[0])
         self._compiled_before = compile_seconds()
         self._is_open = is_compiling and n_processors() > 1
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,7 +55,7 @@ class WarmUp:
         kinds = getattr(reader, "kinds", None)
         target = getattr(reader, "target_name", None)
         columns = None if not kinds else [k for n, k in zip(reader.names, kinds, strict=True) if n != target]
-        task = json.dumps({"kinds": columns, "format": type(reader).__name__})
+        task = json.dumps({"kinds": columns, "format": type(reader).__name__, "rule": self._rule})
         if compile_seconds() > self._compiled_before:
             self._start(task)
         else:
@@ -87,7 +94,7 @@ class WarmUp:
 
 def compile_for(task: dict[str, Any]) -> None:
     """Learn from a few rows, predict and save, so that the compiled code for this kind of rows is on the disk."""
-    from novikoff.hypotheses import Averaged
+    from novikoff.hypotheses import default_for_streams
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.progressive import ProgressiveErrors
@@ -96,7 +103,8 @@ def compile_for(task: dict[str, Any]) -> None:
     block = _few_rows(task["kinds"], task["format"])
     if block is None:
         return
-    model = StreamModel(Learner(hypothesis=Averaged()))  # every rule and hypothesis has the same compiled loops
+    rule = rules.resolve(task["rule"])  # every hypothesis has the same compiled loops
+    model = StreamModel(Learner(rule, default_for_streams(rule)))
     LearningSession(model, [block, block], progressive=ProgressiveErrors(model.model)).run()
     model.predict(block)
     with tempfile.TemporaryDirectory() as folder:
