@@ -21,11 +21,12 @@ PYTEST = $(BIN)/python -m pytest -n auto
 test: .venv/installed-dev
 	$(PYTEST)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
+		tests/perceptron/test_stateful_rules.py \
 		tests/theory/test_hull.py tests/kernel_methods/test_budget.py tests/kernel_methods/test_products.py \
 		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py tests/_compiled/test_hash_table.py \
 		tests/regression
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/data/formats tests/streaming/test_model.py tests/structured/test_tagger.py \
-		tests/structured/test_search.py tests/regression
+		tests/structured/test_search.py tests/regression tests/perceptron/test_stateful_rules.py
 	NOVIKOFF_PLAIN=1 $(PYTEST) tests/_compiled/test_simd.py tests/_compiled/test_fallbacks.py tests/golden \
 		tests/perceptron/test_oracle.py tests/perceptron/test_dict_fast_path.py tests/structured/test_tagger.py \
 		tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py

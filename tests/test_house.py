@@ -91,7 +91,7 @@ MORE_IMPORTS = {
 
 @pytest.mark.parametrize("path", sorted(LOOPS.glob("*.py")), ids=lambda path: path.name)
 def test_loops_import_only_each_other(path):
-    allowed = {"__future__", "numpy", "typing", "novikoff._compiled", *MORE_IMPORTS.get(path.name, ())}
+    allowed = {"__future__", "math", "numpy", "typing", "novikoff._compiled", *MORE_IMPORTS.get(path.name, ())}
     assert imports_of(path) <= allowed | {f"novikoff._compiled.loops.{other.stem}" for other in LOOPS.glob("*.py")}
 
 

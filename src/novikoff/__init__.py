@@ -25,6 +25,7 @@ _HOMES = {
     "LinearRegressor": "novikoff.estimators",
     "Perceptron": "novikoff.estimators",
     "DescentDisplay": "novikoff.plots",
+    "EnsembleDisplay": "novikoff.plots",
     "FewestErrors": "novikoff.theory.fewest_errors",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.perceptron.ledger",
@@ -61,6 +62,7 @@ _HOMES = {
 
 __all__ = [
     "DescentDisplay",
+    "EnsembleDisplay",
     "FewestErrors",
     "Inseparable",
     "KernelPerceptron",
@@ -133,7 +135,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.learner import Learner
     from novikoff.perceptron.ledger import Ledger
     from novikoff.perceptron.state import State
-    from novikoff.plots import DescentDisplay, LedgerDisplay, PlaneDisplay
+    from novikoff.plots import DescentDisplay, EnsembleDisplay, LedgerDisplay, PlaneDisplay
     from novikoff.selection.choosing import Selection
     from novikoff.streaming.calibrating import calibrate
     from novikoff.streaming.learning import learn

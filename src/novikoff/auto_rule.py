@@ -83,8 +83,8 @@ class Auto(StatefulRule):
     >>> import novikoff as nk
     >>> rows = [[1.0, 0.0], [0.0, 1.0]] * 20
     >>> model = nk.Perceptron(rule="auto").partial_fit(rows, [1, -1] * 20)
-    >>> model.ledger_.mistakes, model.ledger_.best_candidate.mistakes
-    (1, 1)
+    >>> model.ledger_.mistakes, model.ledger_.best_candidate.mistakes, round(model.ledger_.vote_bound, 1)
+    (1, 2, 20.8)
     """
 
     @property

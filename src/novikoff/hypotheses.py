@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from novikoff.errors import RuleError
+from novikoff.stateful_rules import StatefulRule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.perceptron.weights import Weights
 
-__all__ = ["Averaged", "Hypothesis", "HypothesisName", "Last", "Pocket", "Voted", "resolve"]
+__all__ = ["Averaged", "Hypothesis", "HypothesisName", "Last", "Pocket", "Voted", "default_for_streams", "resolve"]
 
 HypothesisName: TypeAlias = Literal["last", "averaged", "voted", "pocket"]
 
@@ -124,3 +125,11 @@ def resolve(hypothesis: str | Hypothesis) -> Hypothesis:
     if hypothesis not in _BY_NAME:
         raise RuleError(f"Unknown hypothesis {hypothesis!r}. The names are {', '.join(map(repr, NAMES))}.")
     return _BY_NAME[hypothesis]
+
+
+def default_for_streams(rule: object) -> Hypothesis:
+    """Return the hypothesis of `nk.learn` and `novikoff learn` for a rule, if the caller chooses none.
+
+    It is the average, but for stateful rules, whose steps grow shorter by themselves, the last weights.
+    """
+    return Last() if isinstance(rule, StatefulRule) else Averaged()

@@ -119,7 +119,7 @@ class AdaGrad(StatefulRule):
     >>> import novikoff as nk
     >>> model = nk.Perceptron(rule=nk.rules.AdaGrad(learning_rate=0.5), fit_intercept=False)
     >>> model.partial_fit([[2.0, 0.0], [1.0, 4.0]], [1, -1]).coef_.round(3)
-    array([[ 0.053, -0.5  ]])
+    array([[ 0.276, -0.5  ]])
     """
 
     learning_rate: float = 0.3

@@ -225,6 +225,9 @@ CASES = {
     "perceptron-pocket-dicts": _classifier(lambda: nk.Perceptron("passive-aggressive", "pocket"), 2, named),
     "perceptron-own-rule": _classifier(lambda: nk.Perceptron(half_step), 2, rule=half_step),
     "perceptron-one-at-a-time": _one_at_a_time(),
+    "perceptron-arow": _classifier(lambda: nk.Perceptron("arow")),
+    "perceptron-adagrad-dicts-averaged": _classifier(lambda: nk.Perceptron("adagrad", "averaged"), 2, named),
+    "perceptron-coin-classes-sparse": _classifier(lambda: nk.Perceptron("coin"), 3, sp.csr_array),
     "linear-classifier": _fitted(lambda: nk.LinearClassifier("logistic", "newton", alpha=0.1), lambda X: classes(X, 2)),
     "linear-classifier-classes": _fitted(
         lambda: nk.LinearClassifier("squared-hinge", "newton", alpha=0.1), lambda X: classes(X, 3)
@@ -237,6 +240,7 @@ CASES = {
     "tagger": _tagger(),
     "tagger-second-order-hashed": _tagger(markov_order=2, hash_bits=8),
     "stream-table": _stream("csv", _table, TABLE_OPTIONS),
+    "stream-table-arow": _stream("csv", _table, TABLE_OPTIONS, rule="arow"),
     "stream-table-voted": _stream("csv", _table, TABLE_OPTIONS, hypothesis="voted", scale=False),
     "stream-text": _stream("tsv", _text, {"format": "text"}),
     "stream-text-hashed": _stream("tsv", _text, {"format": "text"}, hash_bits=5),

@@ -13,7 +13,7 @@ import novikoff as nk
 from novikoff import Learner, Rows, rules
 from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM
 from novikoff.errors import RuleError
-from novikoff.perceptron.pool_engine import pool_of
+from novikoff.perceptron.pool_slots import pool_of
 from tests.reference import pool as reference
 from tests.support.strategies import TIES
 

@@ -70,10 +70,11 @@ def compare(
 ) -> None:
     """Compare perceptrons with other linear methods.
 
-    Perceptrons, hinge and logistic loss by stochastic gradient descent, and scikit-learn's logistic regression, naive
-    Bayes and linear support vector machine learn from the same rows of FILES, held in memory and encoded as `novikoff
-    learn` would; the perceptrons in a new order in every pass. For each: errors on rows it has not seen, seconds of
-    learning, and the size of the model. None of them is tuned: `novikoff select` chooses among perceptrons.
+    Perceptrons, AROW, AdaGrad, coin betting, hinge and logistic loss by stochastic gradient descent, and scikit-learn's
+    logistic regression, naive Bayes and linear support vector machine learn from the same rows of FILES, held in memory
+    and encoded as `novikoff learn` would; the perceptrons in a new order in every pass. For each: errors on rows it has
+    not seen, seconds of learning, and the size of the model. None of them is tuned: `novikoff select` chooses among
+    perceptrons.
     """
     from novikoff.cli.in_memory import read_in_memory, require_two_classes, warn_of_unknown_labels
     from novikoff.data.encoding import Features

@@ -32,6 +32,10 @@ _OF_TEXTS = "A text has a feature for each of its n-grams: their counts, scaled 
 _LAST_OF_VOTED = (
     "All weight vectors along the run vote; the weights below are the last of them, from which it continues."
 )
+_BLENDED = (
+    "Eight learners vote; the weights below are those of one of them, which adds up the scores of six others. Exports",
+    "have these weights too.",
+)
 _NO_WEIGHTS = "There are no weights by feature: a score is a sum of kernels around the support vectors."
 
 
@@ -104,7 +108,9 @@ def _explain_weights(facts: dict[str, Any]) -> Iterator[str]:
     if "kernel" in facts:
         yield _NO_WEIGHTS
         return
-    if facts.get("weights_of", facts.get("hypothesis")) != facts.get("hypothesis"):
+    if facts.get("weights_of") == "blended":
+        yield from _BLENDED
+    elif facts.get("weights_of", facts.get("hypothesis")) != facts.get("hypothesis"):
         yield _LAST_OF_VOTED
     if any("curves" in each for each in facts["heaviest"]):
         yield from _CURVED

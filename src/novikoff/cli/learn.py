@@ -99,7 +99,9 @@ _MODEL_OPTIONS = (
     help="How far the weights move on an example.",
 )
 @click.option(
-    "--hypothesis", type=click.Choice(HYPOTHESES), default="averaged", show_default=True, help="Which weights predict."
+    "--hypothesis",
+    type=click.Choice(HYPOTHESES),
+    help="Which weights predict.  [default: averaged; for arow, adagrad and coin: last]",
 )
 @click.option("--no-intercept", is_flag=True, help="No constant feature besides the columns.")
 @click.option(
@@ -231,6 +233,8 @@ def learn(
     counter, guard = ByteCounter(files, 1), DeferredInterrupts()
     log, draft = RejectLog(rejects, append=resume, notify=say), _draft_path(output, start if resume else None)
     warm_up = WarmUp(hats=model.features.has_hats)
+    if not model.predicts_numbers:
+        warm_up = WarmUp(model.model.learner.rule, hats=model.features.has_hats)
     report = LearningReport(model, counter, warm_up)
     options = drop_unset(options)
     held_out = Holdout(holdout, seed)
@@ -291,6 +295,7 @@ def _test_rows(
 
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """The model to continue from, which keeps its own options, or a new one with those that were chosen."""
+    from novikoff import hypotheses, rules
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
@@ -302,7 +307,9 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
             option = "plain-numbers" if given[0] == "hats" and not chosen["hats"] else given[0].replace("_", "-")
             raise click.UsageError(f"--{option} is for a new model; {start} keeps its own.")
         return StreamModel.load(start)
-    learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
+    rule = rules.resolve(chosen["rule"])
+    hypothesis = hypotheses.resolve(chosen["hypothesis"] or hypotheses.default_for_streams(rule))
+    learner = Learner(rule, hypothesis, fit_intercept=not chosen["no_intercept"])
     options = {name: chosen[name] for name in ("hats", "hash_bits", "ngrams", "char_ngrams")}
     features = Features(scale=not chosen["no_scale"], **options)
     if chosen["loss"] == "squared":

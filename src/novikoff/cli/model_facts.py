@@ -70,7 +70,7 @@ def _perceptron_facts(model: Model) -> dict[str, Any]:
         **({"function": rule.name} if isinstance(rule, Custom) else {}),
         "hypothesis": answers,
         "fit_intercept": learner.fit_intercept,
-        "weights_of": "last" if learner.hypothesis.weights(model.state) is None else answers,
+        "weights_of": "last" if learner.linear_weights(model.state) is None else learner.weights_of,
     }
 
 
@@ -98,7 +98,7 @@ def _perceptron_weights(
 ) -> list[dict[str, Any]]:
     """Return the intercept and the largest weights of each label that has a score."""
     state = model.state
-    weights = model.learner.hypothesis.weights(state) or state.raw
+    weights = model.learner.linear_weights(state) or state.raw
     rows = []
     for label, bias, w in zip(_labels_with_scores(model), weights.bias, weights.coef, strict=False):
         rows.append(_vector_facts(label, float(model.learner.constant * bias), w, names, top, curves))

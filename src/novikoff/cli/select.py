@@ -51,7 +51,7 @@ _KINDS: dict[str, click.ParamType] = {
     "char-ngrams": NgramRange(),
 }
 _DEFAULT_GRID: dict[str, list[Any]] = {
-    "rule": ["perceptron", "passive-aggressive-I"],
+    "rule": ["perceptron", "passive-aggressive-I", "arow", "adagrad", "coin"],
     "hypothesis": ["last", "averaged"],
     "passes": [1, 5],
 }
@@ -90,7 +90,7 @@ def _parse_grid(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     multiple=True,
     callback=_parse_grid,
     help="What to try; all combinations are. Names: " + ", ".join(_KINDS) + ".  [default: "
-    "rule=perceptron,passive-aggressive-I, hypothesis=last,averaged, passes=1,5]",
+    "rule=perceptron,passive-aggressive-I,arow,adagrad,coin, hypothesis=last,averaged, passes=1,5]",
 )
 @click.option(
     "--validation",
@@ -198,8 +198,9 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
 
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     few = [splits[0][0][0][:2]]
-    for name in grid.get("hypothesis", ["averaged"]):  # compile before any candidate is timed
-        count_errors(fit_candidate({"hypothesis": name}, few), few)
+    # Compile before any candidate is timed.
+    for rule, name in itertools.product(grid.get("rule", ["perceptron"]), grid.get("hypothesis", [None])):
+        count_errors(fit_candidate({"rule": rule, "hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
         return choose(

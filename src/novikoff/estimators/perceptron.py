@@ -45,12 +45,14 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     ----------
     rule : str, value of `novikoff.rules`, or callable, default="perceptron"
         The step of an update: "perceptron"; "margin" (which also updates if y*score <= beta); "passive-aggressive", or
-        its variants "passive-aggressive-I" and "passive-aggressive-II" for noisy labels; a value such as
+        its variants "passive-aggressive-I" and "passive-aggressive-II" for noisy labels; "arow", "adagrad" or "coin",
+        which keep numbers for each feature and move every weight by a step of its own; a value such as
         ``rules.Margin(beta=10)``; or a function of (margin, squared norm) that returns the step, which is compiled into
         the same loop.
     hypothesis : {"last", "averaged", "voted", "pocket"}, default="last"
         Which weights predict. "averaged" is nearly always better than "last" on data that is not separable; "voted"
-        [2]_ keeps the rows with mistakes; "pocket" [3]_ keeps the weights with the fewest errors on a pass.
+        [2]_ keeps the rows with mistakes, and is not for "arow", "adagrad" and "coin"; "pocket" [3]_ keeps the weights
+        with the fewest errors on a pass.
     fit_intercept : bool, default=True
         Give every row a constant coordinate 1. Without it the boundary goes through the origin.
     ties : {"mistake", "positive", "negative"}, default="mistake"
@@ -99,7 +101,9 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
     Only the pocket of `fit` compares the sum of the weights of errors. An example of weight 0 is left out: neither
     counted nor learned. A weight of 2 is therefore not the same as two copies of a row, the second of which may be no
     mistake any more. The certified margin |w| / sum of c * tau holds for all weights. If they are from c_min to c_max,
-    the perceptron makes at most (c_max / c_min) (R/gamma)^2 mistakes on separable data, and `fit` terminates.
+    the perceptron makes at most (c_max / c_min) (R/gamma)^2 mistakes on separable data, and `fit` terminates. For
+    "adagrad" and "coin" the loss of an example is multiplied by c, for "arow" the variance of its label's noise is
+    divided by c.
 
     References
     ----------
@@ -396,7 +400,7 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
 
     def _weights(self, name: str) -> Weights:
         model = self._require_model(name)
-        weights = model.learner.hypothesis.weights(model.state)
+        weights = model.learner.linear_weights(model.state)
         if weights is None:
             raise AttributeError(
                 f"A voted perceptron has no single weight vector, and no {name}; "

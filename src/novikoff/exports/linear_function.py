@@ -29,6 +29,8 @@ class LinearFunction:
 
     Attributes
     ----------
+    hypothesis : str
+        Which weights of the model these are; "blended" for the rule "auto", whose own answers are a vote.
     classes : list
         The labels, as Python values.
     prefers_last : bool
@@ -63,7 +65,7 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
     """Return the linear function of a model; raise a ModelFileError for a voted one, which has none."""
     inner, encoding = _parts(model)
     learner = inner.learner
-    weights = learner.hypothesis.weights(inner.state)
+    weights = learner.linear_weights(inner.state)
     if weights is None:
         raise ModelFileError(
             "A voted perceptron cannot be exported: its answer is the vote of many weight vectors, "
@@ -82,7 +84,7 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
         bias = bias - coef @ shifts
     return LinearFunction(
         rule=type(learner.rule).__name__,
-        hypothesis=type(learner.hypothesis).__name__.lower(),
+        hypothesis=learner.weights_of,
         coef=coef,
         bias=bias,
         classes=inner.labels.as_array().tolist(),

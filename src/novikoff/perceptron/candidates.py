@@ -1,10 +1,12 @@
-"""Candidate: one of the learners that vote under the rule "auto", and its record."""
+"""Candidates: the learners that vote under the rule "auto", and their record."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Candidate"]
+import numpy as np
+
+__all__ = ["Candidate", "CandidateTrace"]
 
 
 class Candidate(NamedTuple):
@@ -22,3 +24,21 @@ class Candidate(NamedTuple):
     name: str
     mistakes: int
     weight: float
+
+
+class CandidateTrace(NamedTuple):
+    """Candidates along a run, after every so many examples.
+
+    Attributes
+    ----------
+    examples : ndarray of shape (n_points,)
+        The number of examples so far.
+    weights, mistakes : ndarray of shape (n_points, n_candidates)
+        Of each candidate, after them.
+    mistakes_of_vote : ndarray of shape (n_points,)
+    """
+
+    examples: np.ndarray
+    weights: np.ndarray
+    mistakes: np.ndarray
+    mistakes_of_vote: np.ndarray

@@ -62,7 +62,7 @@ class DictFastPath:
         floats: Any = memoryview(self._slots).cast("d")
         self._int_slots = integers
         rule, ties = learner.learner.rule, learner.learner.tie
-        assert not isinstance(rule, rules.Custom)  # checked by `supports`
+        assert not isinstance(rule, rules.Custom | rules.StatefulRule)  # checked by `supports`
         integers[dicts.RULE], floats[dicts.PARAMETER] = encode_rule(rule)
         integers[dicts.TIE], floats[dicts.CONSTANT] = ties, learner.learner.constant
         objects = {dicts.RAW: learner.raw[0].w, dicts.CODES: labels.codes, **_OBJECTS}
@@ -99,7 +99,7 @@ class DictFastPath:
             and learner.learner.separator is None
             and isinstance(learner.learner.hypothesis, (Last, Averaged))
             and learner.names_are_strings
-            and not isinstance(learner.learner.rule, rules.Custom)
+            and not isinstance(learner.learner.rule, rules.Custom | rules.StatefulRule)
         )
 
     def suspend(self) -> None:

@@ -26,10 +26,10 @@ from novikoff._compiled.loops.additive import UpdateLog
 from novikoff._compiled.loops.stateful import learn_stateful, score_stateful
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
-from novikoff.perceptron.candidates import Candidate
+from novikoff.perceptron.candidates import Candidate, CandidateTrace
 from novikoff.perceptron.slots import Slots
-from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.state import State
+from novikoff.perceptron.stateful_merging import merge_stateful
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import KINDS, THETA, StatefulRule
@@ -81,10 +81,11 @@ class StatefulEngine:
         arrays = rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms
         where = visits.order, visits.start, visits.stop
         settings = constant, tie, self.code, self.rule.parameter
-        weights = [array for each in (state.raw, state.sums, state.pocket) for array in (each.coef, each.bias)]
+        raw, sums, pocket = state.raw, state.sums, state.pocket
+        weights = raw.coef, raw.bias, sums.coef, sums.bias, pocket.coef, pocket.bias
         memory, counters = (state.memory.values, state.memory.totals), (state.counts, state.measures)
         return learn_stateful(
-            arrays, visits.codes, *where, settings, tuple(weights), memory, counters, tuple(log), visits.importances
+            arrays, visits.codes, *where, settings, weights, memory, counters, tuple(log), visits.importances
         )
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:
@@ -99,9 +100,17 @@ class StatefulEngine:
         """Return the sum of y * x over the mistakes, whose length certifies the margin."""
         return Weights(state.slots[1:, :, THETA].T, state.slots[0, :, THETA])
 
+    def linear_weights(self, state: State) -> Weights | None:
+        """Return the one weight vector that comes nearest to the answers; None if the hypothesis says which."""
+        return None
+
     def candidates(self, state: State) -> tuple[Candidate, ...]:
         """Return the learners that vote; none if there is only one."""
         return ()
+
+    def candidate_trace(self, state: State) -> CandidateTrace | None:
+        """Return the candidates along the run."""
+        return None
 
     def vote_cost(self, state: State) -> float:
         """Return what the theorem on the vote has for ln K."""
@@ -123,5 +132,3 @@ class StatefulEngine:
     def slots_of_arrays(self, arrays: Mapping[str, np.ndarray]) -> Slots:
         """Return slots of arrays that have these shapes and hold finite numbers."""
         return Slots(self.rule.slots, arrays["values"], arrays["totals"])
-
-

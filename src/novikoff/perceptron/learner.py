@@ -234,6 +234,26 @@ class Learner:
             return self.engine.scores(state, rows, constant=self.constant, tie=self.tie)
         return state.raw.scores(rows, self.constant)
 
+    def linear_weights(self, state: State) -> Weights | None:
+        """Return the weight vector that answers, or for the rule "auto" the one that comes nearest; None if there is
+        no single one."""
+        of_engine = None if self.engine is None else self.engine.linear_weights(state)
+        return self.hypothesis.weights(state) if of_engine is None else of_engine
+
+    @property
+    def weights_of(self) -> str:
+        """What `linear_weights` are: the name of the hypothesis, or "blended" for the rule "auto"."""
+        return "blended" if isinstance(self.rule, rules.Auto) else type(self.hypothesis).__name__.lower()
+
+    def to_linear(self) -> Learner:
+        """Return a learner for the blended weights of the rule "auto"; see `Model.to_linear`."""
+        if not isinstance(self.rule, rules.Auto):
+            raise RuleError(
+                f"to_linear is for the rule 'auto', and the rule of this model is {type(self.rule).__name__}: it is "
+                "linear already, or, with the hypothesis voted, a vote of many vectors."
+            )
+        return Learner(rules.Perceptron(), hypotheses.Last(), self.ties, self.fit_intercept)
+
     def decide(self, scores: np.ndarray) -> np.ndarray:
         """Return the class codes for scores. Ties go to the last class, or to the first if `ties="negative"`."""
         return decide(scores, self.tie)
@@ -270,6 +290,7 @@ class Learner:
             norm=state.raw.norm,
             mistake_norm=None if self.engine is None else self.engine.theta(state).norm,
             candidates=() if self.engine is None else self.engine.candidates(state),
+            candidate_trace=None if self.engine is None else self.engine.candidate_trace(state),
             vote_cost=0.0 if self.engine is None else self.engine.vote_cost(state),
             step_sum=float(measures[additive.STEP_SUM]),
             trace=state.trace.copy(),

@@ -19,7 +19,7 @@ import numpy as np
 
 from novikoff.auto_rule import bound_vote
 from novikoff.formatting.summary import SummaryMixin
-from novikoff.perceptron.candidates import Candidate
+from novikoff.perceptron.candidates import Candidate, CandidateTrace
 from novikoff.rules import Perceptron, Rule
 
 __all__ = ["Ledger", "LedgerTrace"]
@@ -142,6 +142,8 @@ class Ledger(SummaryMixin):
         weights are no sum of steps. The trace then has |theta| for the norm, and <theta, u>.
     candidates : tuple of Candidate
         For the rule "auto" the learners that vote, each with `name`, `mistakes` and `weight`; else empty.
+    candidate_trace : CandidateTrace or None
+        For the rule "auto" weights and mistakes of the candidates along the run, from the start or the last merge.
     vote_cost : float
         What the theorem on the vote has for ln K: ln 8, and more after a merge.
     n_weights : int
@@ -181,6 +183,7 @@ class Ledger(SummaryMixin):
     importance_range: tuple[float, float] = (1.0, 1.0)
     mistake_norm: float | None = None
     candidates: tuple[Candidate, ...] = ()
+    candidate_trace: CandidateTrace | None = None
     vote_cost: float = 0.0
 
     def with_margin(self, margin: float) -> Ledger:
@@ -256,7 +259,7 @@ class Ledger(SummaryMixin):
             ("mistakes", rate),
             ("updates", f"{self.updates:,}"),
             ("radius R", f"{self.radius:.6g}"),
-            ("norm |w|", f"{self.norm:.6g}"),
+            ("norm |theta|" if self.candidates else "norm |w|", f"{self.norm:.6g}"),
         ]
         best = self.best_candidate
         if best is not None and self.vote_bound is not None:

@@ -22,6 +22,7 @@ from novikoff.inputs.examples import check_example
 from novikoff.inputs.labels import Labels, encode_labels
 from novikoff.inputs.rows import Rows
 from novikoff.inputs.sparse import dense_example
+from novikoff.perceptron.blending import linear_state
 from novikoff.perceptron.block_update import BlockUpdate
 from novikoff.perceptron.dict_fast_path import DictFastPath
 from novikoff.perceptron.labelling import find_new_labels
@@ -196,6 +197,15 @@ class Model(ExclusiveAccess):
             learned = replace(learned, state=learned.state.copy())  # type: ignore[union-attr]
         vocabulary = None if learned.vocabulary is None else dict(learned.vocabulary)
         return Model(learned.learner, learned.labels, learned.state, vocabulary)
+
+    def to_linear(self) -> Model:
+        """Return a linear model with the blended weights of the rule "auto", by which its log mixer scores rows.
+
+        The ledger of the result has the mistakes that the mixer has made, to be compared with those of the vote.
+        """
+        learned = self.snapshot()._read_now()
+        state = None if learned.state is None else linear_state(learned.state)
+        return Model(learned.learner.to_linear(), learned.labels, state, learned.vocabulary)
 
     @exclusive_read
     def __getstate__(self) -> ModelState:

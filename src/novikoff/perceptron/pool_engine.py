@@ -8,21 +8,31 @@ from typing import ClassVar
 import numpy as np
 
 from novikoff._compiled.loops.additive import EXAMPLES, UpdateLog
-from novikoff._compiled.loops.pool import LOG_COST, WEIGHT, WRONG, learn_pool, score_pool
+from novikoff._compiled.loops.pool import (
+    EXAMPLES_SO_FAR,
+    LOG_COST,
+    MISTAKES_OF_VOTE,
+    WEIGHT,
+    WRONG,
+    learn_pool,
+    score_pool,
+)
+from novikoff._compiled.loops.pool_vote import N_CANDIDATES
 from novikoff.auto_rule import CANDIDATES
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
-from novikoff.perceptron.candidates import Candidate
+from novikoff.perceptron.blending import blend_weights
+from novikoff.perceptron.candidates import Candidate, CandidateTrace
 from novikoff.perceptron.engines import StatefulEngine
 from novikoff.perceptron.pool_merging import merge_pools
-from novikoff.perceptron.pool_slots import PoolSlots
+from novikoff.perceptron.pool_slots import PoolSlots, pool_of
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import StatefulRule
 
-__all__ = ["PoolEngine", "pool_of"]
+__all__ = ["PoolEngine"]
 
 _NO_HATS = np.zeros(0, np.uint8)
 
@@ -90,12 +100,23 @@ class PoolEngine(StatefulEngine):
         """Return the sum of y * x over the vote's mistakes."""
         return state.raw
 
+    def linear_weights(self, state: State) -> Weights:
+        """Return the weights of the blended score; see `blending.blend_weights`."""
+        return blend_weights(state)
+
     def candidates(self, state: State) -> tuple[Candidate, ...]:
         """Return the candidates with their mistakes and weights."""
         votes = pool_of(state).shared["votes"]
         return tuple(
             Candidate(name, int(wrong), float(weight))
             for name, wrong, weight in zip(CANDIDATES, votes[WRONG], votes[WEIGHT], strict=True)
+        )
+
+    def candidate_trace(self, state: State) -> CandidateTrace:
+        """Return the candidates along the run, or since the last merge."""
+        points, n = pool_of(state).trace.copy(), N_CANDIDATES
+        return CandidateTrace(
+            points[:, EXAMPLES_SO_FAR], points[:, :n], points[:, n : 2 * n], points[:, MISTAKES_OF_VOTE]
         )
 
     def vote_cost(self, state: State) -> float:
@@ -115,9 +136,3 @@ class PoolEngine(StatefulEngine):
     def slots_of_arrays(self, arrays: Mapping[str, np.ndarray]) -> Slots:
         """Return slots of arrays that have these shapes and hold finite numbers."""
         return PoolSlots.of_arrays(dict(arrays))
-
-
-def pool_of(state: State) -> PoolSlots:
-    """Return what the rule "auto" keeps in a state."""
-    assert isinstance(state.memory, PoolSlots)
-    return state.memory

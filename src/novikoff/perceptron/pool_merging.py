@@ -44,8 +44,8 @@ def merge_pools(states: Sequence[State]) -> State:
     mixers, vote  weights and matrices are the weighted mean; mistakes and squares of scores are added up.
 
     With n pools the vote's bound has n ln 8 + ln n in place of ln 8: each pool's weight of a candidate is at least what
-    the theorem says, and the merged weight at least 1/n of that in the pool with the most examples. The trace of weights
-    begins again.
+    the theorem says, and the merged weight at least 1/n of that in the pool with the most examples. The trace begins
+    again.
     """
     merged = merge_states([replace(state, memory=None) for state in states])
     if len(states) == 1:

@@ -12,9 +12,10 @@ from novikoff._compiled.loops.pool_experts import COIN_WEALTH, LARGEST, PA, PA_S
 from novikoff._compiled.loops.pool_mixers import AROW_MIXER, AROW_PRIOR, LOG_MIXER, LOG_PRIOR, N_EXPERTS, N_MIXERS
 from novikoff._compiled.loops.pool_vote import N_CANDIDATES
 from novikoff.perceptron.slots import Slots
+from novikoff.perceptron.state import State
 from novikoff.stateful_rules import Slot
 
-__all__ = ["PoolSlots"]
+__all__ = ["PoolSlots", "pool_of"]
 
 _CAPACITY = 256  # points of the trace
 
@@ -164,3 +165,9 @@ class PoolSlots(Slots):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
+
+
+def pool_of(state: State) -> PoolSlots:
+    """Return what the rule "auto" keeps in a state."""
+    assert isinstance(state.memory, PoolSlots)
+    return state.memory

@@ -1,18 +1,22 @@
 """StatefulExampleLearner: learn_one for stateful rules, as a row of one compiled call.
 
-A stateful rule does too much per feature for plain Python, so a dict or an array becomes a row, and the loop that learns
-blocks learns it, in place. An example is learned whole or not at all, as in one_at_a_time.py: everything is checked and
-prepared first; then it is assigned to `pending`, and from then on counts as learned. `apply_pending` may be repeated
-without harm, since the count of examples tells whether the loop has run. Arrays for new names grow in leaps
+A stateful rule does too much per feature for plain Python, so a dict or an array becomes a row, and the loop that
+learns blocks learns it, in place. An example is learned whole or not at all, as in one_at_a_time.py: everything is
+checked and prepared first; then it is assigned to `pending`, and from then on counts as learned. `apply_pending` may be
+repeated without harm, since the count of examples tells whether the loop has run. Arrays for new names grow in leaps
 (`Weights.widen`, `Slots.widen`).
 """
 
 from __future__ import annotations
 
+import math
+import struct
 from dataclasses import replace
+from math import hypot
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import ddot
 
 from novikoff._compiled.loops.additive import EXAMPLES, MISTAKES, SQUARED_NORM, UPDATES
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM, UNMEASURED
@@ -30,7 +34,12 @@ __all__ = ["StatefulExampleLearner"]
 
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 _PLAIN = {float, int, bool}
+_LARGEST_NORM = math.sqrt(0.5 * LARGEST_SQUARED_NORM)  # well below, since a norm may be rounded in several ways
+_NO_NAMES: dict[str, int] = {}
 _CODES = [np.full(1, code, np.int64) for code in range(64)]  # never written to
+_MOST = 256  # names of a dict that is written into a buffer
+_DOUBLES: list[Any] = [struct.Struct(f"{n}d").pack_into for n in range(_MOST + 1)]
+_INTEGERS: list[Any] = [struct.Struct(f"{n}i").pack_into for n in range(_MOST + 1)]
 
 
 class _Row(NamedTuple):
@@ -47,7 +56,11 @@ class _Row(NamedTuple):
         return 1
 
     def as_rows(self) -> Rows:
-        return Rows(*self[:5])
+        data, indices, indptr, n_features, norm, _ = self
+        if indices is None or indptr is None:
+            return Rows(data, None, None, n_features, norm)
+        n = int(indptr[1])
+        return Rows(data[:n], indices[:n], indptr, n_features, norm)
 
 
 class _Pending(NamedTuple):
@@ -84,6 +97,8 @@ class StatefulExampleLearner:
         self._state = state.copy().to_layout(sparse=self.dicts)
         self._shape = state.raw.coef.shape[1:]
         self._log = allocate_log(1)
+        self._buffer = _Buffer()  # of the pending example
+        self._free_buffers: list[_Buffer] = []  # for predictions, of which several threads may make some at a time
         self.pending: _Pending | None = None
         self.now: tuple[int] = (int(state.counts[EXAMPLES]),)  # another object after each example
         self._cached_state: tuple[tuple[int], State] | None = None
@@ -97,33 +112,34 @@ class StatefulExampleLearner:
 
     def learn(self, x: Any, code: int, importance: float | None = None) -> None:
         """Learn from one example of class `code`, of this importance if there is one."""
-        state, new_names = self._state, {}
-        if self.vocabulary is not None:
-            known = self.vocabulary
-            if not all(map(known.__contains__, x)):
-                new = [name for name in x if name not in known]
-                new_names = {name: index for index, name in enumerate(new, len(known))}
-            row = _row_of_dict(x, known | new_names if new_names else known, len(known) + len(new_names))
+        state, vocabulary, new_names = self._state, self.vocabulary, _NO_NAMES
+        if vocabulary is None:
+            row = self._buffer.row_of_array(x)
         else:
-            row = _row_of_array(x)
+            try:
+                row = self._buffer.row_of_dict(x, [vocabulary[name] for name in x], len(vocabulary))
+            except KeyError:
+                new = [name for name in x if name not in vocabulary]
+                new_names = {name: index for index, name in enumerate(new, len(vocabulary))}
+                extended = vocabulary | new_names
+                row = self._buffer.row_of_dict(x, [extended[name] for name in x], len(extended))
         codes = _CODES[code] if code < len(_CODES) else np.array([code])
         visits = Visits(row, codes, None, 0, 1)  # type: ignore[arg-type]  # a row instead of rows
         if importance is not None:
-            visits = visits._replace(rows=row.as_rows(), importances=np.array([importance]))
-            visits.rows.require_numbers()
-            if not are_steps_short(self.learner, visits.rows, visits.importances):
-                raise explain_stop(state, visits, 0, self.learner.rule, self.learner.constant)
+            visits = self._weigh(visits, row.as_rows(), np.array([importance]))
         counts, trace = state.counts, state.trace
-        self.pending = _Pending(
-            state.widen(row.n_features),
-            visits,
-            new_names,
-            int(counts[EXAMPLES]),
-            int(counts[UPDATES]),
-            trace,
-            len(trace.points),
-        )
+        before = int(counts[EXAMPLES]), int(counts[UPDATES])
+        wide = state.widen(row.n_features)
+        self.pending = _Pending(wide, visits, new_names, *before, trace, len(trace.points))
         self.apply_pending()
+
+    def _weigh(self, visits: Visits, rows: Rows, importances: np.ndarray) -> Visits:
+        """Return visits of a row with its importance; raise a RuleError if that is too large."""
+        rows.require_numbers()
+        visits = visits._replace(rows=rows, importances=importances)
+        if not are_steps_short(self.learner, rows, importances):
+            raise explain_stop(self._state, visits, 0, self.learner.rule, self.learner.constant)
+        return visits
 
     def apply_pending(self) -> None:
         """Learn the pending example, if there is one. No step has a further effect when it is repeated."""
@@ -158,12 +174,18 @@ class StatefulExampleLearner:
 
     def decide(self, x: Any) -> int:
         """Return the class code of x under the hypothesis."""
-        state = self._state  # read before the vocabulary, which may grow meanwhile
-        if self.vocabulary is not None:
-            row = _row_of_dict(x, self.vocabulary, state.n_features)
+        state, vocabulary = self._state, self.vocabulary  # the state first: names may be added meanwhile
+        try:
+            buffer = self._free_buffers.pop()
+        except IndexError:
+            buffer = _Buffer()
+        if vocabulary is None:
+            row = buffer.row_of_array(x)
         else:
-            row = _row_of_array(x)
+            n_features = state.n_features
+            row = buffer.row_of_dict(x, [vocabulary.get(name, n_features) for name in x], n_features)
         scores = self._scores(state, row)
+        self._free_buffers.append(buffer)
         if scores.ndim == 1 and scores[0] != 0.0:
             return int(scores[0] > 0.0)
         return int(self.learner.decide(scores)[0])
@@ -199,42 +221,52 @@ def _extend_trace(pending: _Pending) -> LedgerTrace:
         trace = trace.thin(updates)
         n_points = len(trace.points)
     if updates % trace.stride == 0:
-        norm = float(np.sqrt(max(state.measures[SQUARED_NORM], 0.0)))
-        point = (updates, pending.examples + 1, int(state.counts[MISTAKES]), norm, float("nan"))
+        norm = math.sqrt(max(float(state.measures[SQUARED_NORM]), 0.0))
+        point = (updates, pending.examples + 1, int(state.counts[MISTAKES]), norm, math.nan)
         trace.points[n_points:] = [point]
     return trace
 
 
-def _row_of_dict(x: dict[str, float], vocabulary: dict[str, int], n_features: int) -> _Row:
-    """Return a dict as a row with its columns in order; names without a column below n_features are left out."""
-    try:
+class _Buffer:
+    """Arrays for one row, which are filled again and again: making new ones takes longer than to learn from them."""
+
+    def __init__(self) -> None:
+        self.norm, self.indptr = np.empty(1), np.zeros(2, np.int32)
+        self.data, self.indices = np.empty(_MOST), np.empty(_MOST, np.int32)
+
+    def row_of_dict(self, x: dict[str, float], columns: list[int], n_features: int) -> _Row:
+        """Return a dict, of which these are the columns of its names, as a row with its columns in order.
+
+        Names with a column from n_features on are left out.
+        """
         values = list(x.values())
         if not _PLAIN.issuperset(map(type, values)):
             check_example(x)
         try:
-            columns = [vocabulary[name] for name in x]
-            is_known = not columns or max(columns) < n_features
-        except KeyError:
-            is_known = False
-        if not is_known:
+            if not hypot(*values) <= _LARGEST_NORM:
+                check_example(x)
+            in_order = sorted(columns)
+            if in_order != columns or (columns and columns[-1] >= n_features):
+                pairs = sorted((j, value) for j, value in zip(columns, values, strict=True) if j < n_features)
+                columns, values = [j for j, _ in pairs], [value for _, value in pairs]
+            n = len(values)
+            if n > _MOST:
+                return self._row_of_many(values, columns, n_features)
+            _DOUBLES[n](self.data, 0, *values)
+            _INTEGERS[n](self.indices, 0, *columns)
+        except (*CONVERSION_ERRORS, struct.error):
+            raise explain_bad_example(x) from None
+        self.norm[0], self.indptr[1] = UNMEASURED, n
+        return _Row(self.data, self.indices, self.indptr, n_features, self.norm, True)
+
+    def _row_of_many(self, values: list[float], columns: list[int], n_features: int) -> _Row:
+        data, indices = np.array(values, np.float64), np.array(columns, np.int32)
+        return _Row(data, indices, np.array([0, len(data)], np.int32), n_features, np.full(1, UNMEASURED), True)
+
+    def row_of_array(self, x: np.ndarray) -> _Row:
+        """Return a float64 array as a row."""
+        x = np.ascontiguousarray(x)
+        if not ddot(x, x) <= _LARGEST_NORM**2:
             check_example(x)
-            known = [(vocabulary[name], v) for name, v in x.items() if vocabulary.get(name, n_features) < n_features]
-            columns, values = [j for j, _ in known], [v for _, v in known]
-        if any(map(int.__gt__, columns, columns[1:])):
-            pairs = sorted(zip(columns, values, strict=True))
-            columns, values = [j for j, _ in pairs], [v for _, v in pairs]
-        data = np.array(values, np.float64)
-    except CONVERSION_ERRORS:
-        raise explain_bad_example(x) from None
-    if not data.dot(data) <= 0.5 * LARGEST_SQUARED_NORM:
-        check_example(x)
-    indptr = np.array([0, len(values)], np.int32)
-    return _Row(data, np.array(columns, np.int32), indptr, n_features, np.full(1, UNMEASURED), True)
-
-
-def _row_of_array(x: np.ndarray) -> _Row:
-    """Return a float64 array as a row."""
-    x = np.ascontiguousarray(x)
-    if not x.dot(x) <= 0.5 * LARGEST_SQUARED_NORM:
-        check_example(x)
-    return _Row(x.reshape(1, -1), None, None, len(x), np.full(1, UNMEASURED), False)
+        self.norm[0] = UNMEASURED
+        return _Row(x.reshape(1, -1), None, None, len(x), self.norm, False)

@@ -6,7 +6,8 @@ learned or proved here, and writing figures to files is done by `cli`.
 """
 
 from novikoff.plots.descent import DescentDisplay
+from novikoff.plots.ensemble import EnsembleDisplay
 from novikoff.plots.ledger import LedgerDisplay
 from novikoff.plots.plane import PlaneDisplay
 
-__all__ = ["DescentDisplay", "LedgerDisplay", "PlaneDisplay"]
+__all__ = ["DescentDisplay", "EnsembleDisplay", "LedgerDisplay", "PlaneDisplay"]

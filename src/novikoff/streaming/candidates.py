@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from novikoff import hypotheses, rules
 from novikoff._compiled import working_time
 from novikoff.data.encoding import Features
 from novikoff.inputs.rows import Rows
@@ -30,9 +31,10 @@ _FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 def new_model(candidate: Candidate) -> StreamModel:
     """A model that has learned nothing, with the parameters of a candidate."""
+    rule = rules.resolve(candidate.get("rule", "perceptron"))
     learner = Learner(
-        candidate.get("rule", "perceptron"),
-        candidate.get("hypothesis", "averaged"),
+        rule,
+        candidate.get("hypothesis") or hypotheses.default_for_streams(rule),
         fit_intercept=candidate.get("intercept", True),
     )
     return StreamModel(learner, Features(**{name: candidate[name] for name in _FEATURES if name in candidate}))

@@ -43,7 +43,7 @@ def learn(
     *,
     loss: Literal["mistakes", "squared"] = "mistakes",
     rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
-    hypothesis: hypotheses.HypothesisName = "averaged",
+    hypothesis: hypotheses.HypothesisName | None = None,
     fit_intercept: bool = True,
     ties: Ties = "mistake",
     class_weight: ClassWeight | None = None,
@@ -69,7 +69,8 @@ def learn(
         What to keep small: the number of wrong labels, or, for labels that are numbers, the squared errors of the
         predicted numbers (regression, see `StreamRegressor`).
     rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`; not for the squared loss, which has nothing to choose.
+        As those of `Perceptron`; not for the squared loss, which has nothing to choose. By default the hypothesis is
+        "averaged", and "last" for "arow", "adagrad" and "coin", whose steps grow shorter by themselves.
     class_weight : dict {label: weight} or "balanced", optional
         The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
         n / (K * count of the label), for the n rows and K labels so far.
@@ -145,7 +146,9 @@ def learn(
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_options(files, data, y, options)
     _require_sound(files, data, passes, checkpoint, resume)
-    learner = Learner(rules.resolve(rule), hypotheses.resolve(hypothesis), ties, fit_intercept)
+    resolved = rules.resolve(rule)
+    chosen_hypothesis = hypotheses.default_for_streams(resolved) if hypothesis is None else hypothesis
+    learner = Learner(resolved, hypotheses.resolve(chosen_hypothesis), ties, fit_intercept)
     new = _new_model(loss, learner, Features(**chosen), class_weight)
     model = _new_or_resumed(new, checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)

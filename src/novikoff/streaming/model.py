@@ -19,6 +19,7 @@ from novikoff.data.table_form import TableForm
 from novikoff.errors import ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
+from novikoff.perceptron.candidates import Candidate
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
@@ -328,7 +329,7 @@ class StreamModel(DataMethods, ExclusiveAccess):
         A number with hats counts as one feature: its weight is the slope from the lowest to the highest point of its
         curve within two standard deviations of the mean, as if they were as far apart as they can be.
         """
-        weights = self.model.learner.hypothesis.weights(self.model.state) or self.model.state.raw
+        weights = self.model.learner.linear_weights(self.model.state) or self.model.state.raw
         labels = self.labels if len(weights.bias) > 1 else self.labels[-1:]
         names, curves = self.names, self.curves()
         found = []
@@ -341,6 +342,21 @@ class StreamModel(DataMethods, ExclusiveAccess):
     def curves(self) -> Curves | None:
         """Return the numbers that have hats, and the indices of their weights; None if there are no hats."""
         return None if self.encoding is None else self.encoding.curves()
+
+    @property
+    def experts_(self) -> tuple[Candidate, ...]:
+        """The learners that vote under the rule "auto", each with `name`, `mistakes` and `weight`; else empty."""
+        return self.ledger.candidates
+
+    @exclusive_read
+    def to_linear(self) -> StreamModel:
+        """Return a model with one weight vector: the blended score of the rule "auto", see `Model.to_linear`.
+
+        Its ledger has the mistakes of that score, to be compared with those of the vote.
+        """
+        linear = deepcopy(self)
+        linear.model, linear.calibration = self.model.to_linear(), None
+        return linear
 
     @exclusive_read
     def save(self, path: str | os.PathLike[str]) -> None:

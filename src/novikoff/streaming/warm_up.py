@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from novikoff import rules
 from novikoff._compiled import before_compiling, compile_seconds, is_compiling, waiting_for_compiler
 from novikoff.data.formats.block import CategoricalColumn, SparseBlock, TableBlock, TextColumn
 from novikoff.data.formats.number_matrix import NumberMatrix
@@ -37,12 +38,15 @@ class WarmUp:
 
     Parameters
     ----------
+    rule : Rule, optional
+        Of the model that is to learn.
     hats : bool
         Whether numbers have hats, which make the rows of all tables sparse.
     """
 
-    def __init__(self, *, hats: bool = False) -> None:
+    def __init__(self, rule: rules.Rule = rules.Perceptron(), *, hats: bool = False) -> None:  # noqa: B008 - frozen
         self._hats = hats
+        self._rule = next((name for name in rules.NAMES if type(rules.resolve(name)) is type(rule)), rules.NAMES[0])
         self._compiled_before = compile_seconds()
         self._is_open = is_compiling and n_processors() > 1
         self._process: subprocess.Popen[bytes] | None = None
@@ -54,7 +58,9 @@ class WarmUp:
         kinds = getattr(reader, "kinds", None)
         target = getattr(reader, "target_name", None)
         columns = None if not kinds else [k for n, k in zip(reader.names, kinds, strict=True) if n != target]
-        task = json.dumps({"kinds": columns, "format": type(reader).__name__, "hats": self._hats})
+        task = json.dumps(
+            {"kinds": columns, "format": type(reader).__name__, "rule": self._rule, "hats": self._hats}
+        )
         if compile_seconds() > self._compiled_before:
             self._start(task)
         else:
@@ -94,7 +100,7 @@ class WarmUp:
 def compile_for(task: dict[str, Any]) -> None:
     """Learn from a few rows, predict and save, so that the compiled code for this kind of rows is on the disk."""
     from novikoff.data.encoding import Features
-    from novikoff.hypotheses import Averaged
+    from novikoff.hypotheses import default_for_streams
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.progressive import ProgressiveErrors
@@ -103,10 +109,8 @@ def compile_for(task: dict[str, Any]) -> None:
     block = _few_rows(task["kinds"], task["format"])
     if block is None:
         return
-    features = Features(hats=task["hats"])
-    model = StreamModel(
-        Learner(hypothesis=Averaged()), features
-    )  # every rule and hypothesis has the same compiled loops
+    rule = rules.resolve(task["rule"])  # every hypothesis has the same compiled loops
+    model = StreamModel(Learner(rule, default_for_streams(rule)), Features(hats=task["hats"]))
     LearningSession(model, [block, block], progressive=ProgressiveErrors(model.model)).run()
     model.predict(block)
     with tempfile.TemporaryDirectory() as folder:
