@@ -28,6 +28,8 @@ says. With more than two classes each has a vector, and the highest score wins.
 \b
   number   (value - mean) / deviation; 0 if the deviation is 0; the value itself if there is none.
            If missing: 0, and "column is missing" is 1
+           If there are "knots", z = (value - mean) / deviation, by the moments in "curved", also has
+           the interpolated value at z of its "curves", which have a height at each knot
   word     "column=word" is 1; if missing, "column=?" is 1
   text     lower case; "column:word word" and "column~chars" are the counts of runs of "ngrams"
            words and "char_ngrams" characters. All known ones ("zero" lists those with weight 0) are

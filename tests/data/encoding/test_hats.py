@@ -1,13 +1,17 @@
 """Numbers as hats: by definition, however the rows are cut, stopped and gone on with."""
 
+import json
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff import _compiled
 from novikoff._compiled.loops import hats as loops
+from novikoff.cli import main
 from novikoff.data.encoding import Features, IndexEncoding, NameEncoding, TableEncoding
 from novikoff.data.formats.block import CategoricalColumn, TableBlock, TextColumn
 from novikoff.errors import DataError, ModelFileError
@@ -392,3 +396,40 @@ def test_a_run_is_not_resumed_with_other_hats(tmp_path, suffix, text):
     checkpoint.unlink()
     for _ in range(2):  # hats of numbers that are not standardised are none
         assert not nk.learn(path, checkpoint=checkpoint, resume=True, scale=False, hats=True).encoding.has_hats
+
+
+def test_files_are_learned_shuffled_held_out_and_predicted_with_hats(tmp_path):
+    a = np.random.default_rng(0).normal(50.0, 10.0, 600).round(3)
+    lines = [f"{v},{'far' if abs(v - 50.0) > 8.0 else 'near'}" for v in a.tolist()]
+    (tmp_path / "t.csv").write_text("a,y\n" + "\n".join(sorted(lines, key=lambda line: line[-3:])) + "\n")
+
+    def run(*arguments):
+        found = CliRunner().invoke(main, list(map(str, arguments)), catch_exceptions=False)
+        assert found.exit_code == 0, found.output
+        return found.output
+
+    def errors(*arguments):
+        run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--passes", 3, "--holdout", 0.3, *arguments)
+        return json.loads(run("test", tmp_path / "m.nk", tmp_path / "t.csv", "--json"))["error_rate"]
+
+    assert errors("--hats") < 0.1 < 0.2 < errors("--plain-numbers")
+    errors("--hats")
+    run("learn", tmp_path / "t.csv", "--from", tmp_path / "m.nk", "-o", tmp_path / "more.nk")
+    assert nk.load(tmp_path / "more.nk").encoding.has_hats
+    arguments = ["learn", tmp_path / "t.csv", "--from", tmp_path / "m.nk", "-o", tmp_path / "m.nk", "--plain-numbers"]
+    found = CliRunner().invoke(main, list(map(str, arguments)))
+    assert found.exit_code == 2
+    assert "--plain-numbers is for a new model" in found.output
+
+
+def test_a_regression_draws_curves():
+    x = np.random.default_rng(0).normal(0.0, 1.0, 4000)
+    block = TableBlock("t.csv", np.arange(4000), np.abs(x), {"x": x})
+    r2 = []
+    for hats in (False, True):
+        model = nk.StreamRegressor(Features(hats=hats))
+        model.learn(block)
+        r2.append(model.ledger.r2)
+    assert r2[0] < 0.2 < 0.8 < r2[1]
+    ((_, weights),) = model.heaviest()
+    assert [name for name, _ in weights] == ["x"]
