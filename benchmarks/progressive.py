@@ -10,6 +10,7 @@ What the peers reach is kept in the temporary folder, and measured again by `pyt
 from __future__ import annotations
 
 import importlib.util
+import math
 
 from benchmarks.measure import Benchmark, Line, Options, at_most
 from benchmarks.mistakes.files import STREAMS
@@ -48,9 +49,8 @@ def _lines(work: str, result: Result) -> list[Line]:
 
 def _line(work: str, peer: str, ours: float, run: Run, slack: float) -> Line:
     """A line with our mistakes as a multiple of theirs and a slack; without a slack ours must be fewer."""
-    scores = (run.error, ours)
-    is_sound = slack > 0.0 or ours < run.error
-    return Line(work, peer, at_most(1.0), ours / max(run.error + slack, 1e-9), scores=scores, is_sound=is_sound)
+    target = at_most(1.0 if slack else math.nextafter(1.0, 0.0))
+    return Line(work, peer, target, ours / max(run.error + slack, 1e-9), scores=(run.error, ours))
 
 
 BENCHMARKS: dict[str, Benchmark] = {"progressive": progressive}

@@ -19,13 +19,14 @@ Each row is predicted before it is learned from; the tables give the share of wr
 {month} on {machine}; `python -m benchmarks.mistakes --write` measures again and writes this page.
 
 A peer's figure is the best **in hindsight** of its set-ups, chosen for each stream after the fact: Vowpal Wabbit {vw}
-with its default, `--coin`, `--ftrl`, `--pistol` and `--sgd` on the hinge and the logistic loss, some with `--l2` or
-with steps that do not fall, {n_vw} in all; river {river} with Perceptron, ALMA, passive-aggressive steps and logistic
-regression by SGD, AdaGrad and Adam, {n_river} in all, each with and without a StandardScaler. Each has learned from the
-file as it is (numbers, one feature for each categorical value, the words of texts) and from novikoff's encoding of it,
-and the better counts. "Peers with hats" is the best of all of them on the encoding with the interpolation weights of
-numbers. "VW default" is Vowpal Wabbit without any options on the file as it is. Vowpal Wabbit's features are numbered,
-so that no two share a weight; with more than two classes it runs with `--oaa`. A score of 0 is the negative label.
+with its default, `--coin`, `--ftrl`, `--pistol` and `--sgd` on the squared, hinge and logistic loss, some with `--l2`
+or with steps that do not fall, {n_vw} in all; river {river} with Perceptron, ALMA, passive-aggressive steps and
+logistic regression by SGD, AdaGrad and Adam, {n_river} in all, with and without a StandardScaler. Each has learned
+from the file as it is (numbers, one feature for each categorical value, the words of texts) and from novikoff's
+encoding of it, and the better counts. "Peers with hats" is the best of all of them on the encoding with the
+interpolation weights of numbers. "VW default" is Vowpal Wabbit without any options on the file as it is. Vowpal
+Wabbit's features are numbered, so that no two share a weight; with more than two classes it runs with `--oaa`. A score
+of 0 is the negative label.
 
 Ours have no option but the rule, and one encoding for all; "averaged" answers with the mean of the perceptron's
 weights, and `learn` is `novikoff learn` with its defaults. The last column compares `learn` with the best peer in

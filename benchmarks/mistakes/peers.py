@@ -73,7 +73,7 @@ def _mistakes(examples: Examples, known: _Known) -> Iterator[tuple[str, str, int
         folder = cache(lambda: vowpal_wabbit.Folder(examples))  # written when the first set-up needs it
         for set_up, arguments in vowpal_wabbit.SET_UPS.items():
             count = partial(_vowpal_wabbit, folder, arguments)
-            yield "vowpalwabbit", set_up, known.recall(f"vowpalwabbit {version} {arguments}", examples, count)
+            yield "vowpalwabbit", set_up, known.recall(f"vowpalwabbit {version} {arguments.strip()}", examples, count)
     if examples.n_classes == 2 and (version := _version("river")):
         for scaling in _SCALINGS if len(examples.numbers) else _SCALINGS[:1]:
             rows = cache(partial(river_models.dicts, examples, scaled=bool(scaling)))

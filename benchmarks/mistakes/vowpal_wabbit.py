@@ -12,26 +12,24 @@ from benchmarks.mistakes.features import Examples
 
 __all__ = ["SET_UPS", "Folder"]
 
-# The first is the default: adaptive, normalised, invariant steps on the squared loss.
+_LOSSES = {"": "", ", hinge": " --loss_function hinge", ", logistic": " --loss_function logistic"}
+
+# The first is the default: adaptive, normalised, invariant steps on the squared loss, which the others without a name
+# of a loss have too.
 SET_UPS: dict[str, str] = {
-    "default": "",
-    "hinge": "--loss_function hinge",
-    "logistic": "--loss_function logistic",
-    "hinge, l2": "--loss_function hinge --l2 1e-5",
-    "logistic, l2": "--loss_function logistic --l2 1e-5",
-    "coin, hinge": "--coin --loss_function hinge",
-    "coin, logistic": "--coin --loss_function logistic",
-    "ftrl, hinge": "--ftrl --loss_function hinge",
-    "ftrl, logistic": "--ftrl --loss_function logistic",
-    "pistol, hinge": "--pistol --loss_function hinge",
-    "pistol, logistic": "--pistol --loss_function logistic",
-    "sgd, hinge": "--sgd --loss_function hinge",
-    "sgd, logistic": "--sgd --loss_function logistic",
+    **{f"default{loss}": option for loss, option in _LOSSES.items()},
+    **{
+        f"{learner}{loss}": f"--{learner}{option}"
+        for learner in ("coin", "ftrl", "pistol", "sgd")
+        for loss, option in _LOSSES.items()
+    },
+    "default, hinge, l2": "--loss_function hinge --l2 1e-5",
+    "default, logistic, l2": "--loss_function logistic --l2 1e-5",
     "sgd, hinge, constant steps": "--sgd --loss_function hinge -l 1 --power_t 0",
     "sgd, logistic, constant steps": "--sgd --loss_function logistic -l 1 --power_t 0",
     # Learning rates that do not fall: of use where a stream drifts, as elec does.
-    "hinge, constant steps": "--loss_function hinge -l 10 --power_t 0",
-    "logistic, constant steps": "--loss_function logistic -l 10 --power_t 0",
+    "default, hinge, constant steps": "--loss_function hinge -l 10 --power_t 0",
+    "default, logistic, constant steps": "--loss_function logistic -l 10 --power_t 0",
 }
 
 
