@@ -138,7 +138,7 @@ _MODEL_OPTIONS = (
     "test_files",
     metavar="FILE",
     multiple=True,
-    type=click.Path(),
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Count the errors on the rows of this file in the end. May be repeated.",
 )
 @click.option(
@@ -290,6 +290,7 @@ def _test_rows(
 
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """The model to continue from, which keeps its own options, or a new one with those that were chosen."""
+    from novikoff.cli.model_loading import load_stream_model
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
@@ -299,7 +300,7 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
         given = [name for name in chosen if _is_given(name)]
         if given:
             raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
-        return StreamModel.load(start)
+        return load_stream_model(start)
     learner = Learner(chosen["rule"], chosen["hypothesis"], fit_intercept=not chosen["no_intercept"])
     options = {name: chosen[name] for name in ("hash_bits", "ngrams", "char_ngrams")}
     features = Features(scale=not chosen["no_scale"], **options)

@@ -41,6 +41,12 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
     ledger: Any = model.ledger
     figures = {name: getattr(ledger, name) for name in ("rmse", "rmse_of_mean", "r2", "mean", "lowest", "highest")}
     weights: Any = model.model.weights()  # type: ignore[attr-defined]  # of a RegressionModel
+    # The weights are those of the distance from the mean of the targets.
+    intercept = float(weights[0]) + (ledger.mean if ledger.examples else 0.0)
+    heaviest = _vector_facts(model.target or "the target", intercept, weights[1:], model.names, top)
+    scales = _find_scales(model)
+    if scales is not None:
+        heaviest |= _per_unit(intercept, weights[1:], model.names, list(heaviest["weights"]), *scales)
     return {
         "loss": "squared",
         "labels": [],
@@ -48,8 +54,8 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
         "rows_read": model.rows_read,
         "examples": ledger.examples,
         **{name: None if value != value else value for name, value in figures.items()},
-        "standardised": _find_scales(model) is not None or _is_sparse_scaled(model),
-        "heaviest": [_vector_facts(model.target or "the target", float(weights[0]), weights[1:], model.names, top)],
+        "standardised": scales is not None or _is_sparse_scaled(model),
+        "heaviest": [heaviest],
     }
 
 

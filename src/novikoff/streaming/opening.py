@@ -39,6 +39,7 @@ def open_for_model(
         kinds[target] = "number"  # or one bad row among the first would make a column of words of it
     if kinds:
         hints["types"] = {**kinds, **options.pop("types", {})}
+    if model.kinds and target is not None:
         hints["only"] = frozenset(model.kinds)
         n_columns = 0 if model.form is None else model.form.n_columns
         hints["unnamed"] = UnnamedColumns.from_names(model.kinds, model.target, n_columns)
