@@ -1,6 +1,7 @@
 """The first numbers of novikoff learn: what they count, on which rows, and what is said where they mean nothing."""
 
 import re
+import shlex
 import time
 
 import numpy as np
@@ -97,6 +98,17 @@ class TestNumbers:
         if hypothesis == "averaged":  # the average errs less often than the weights that move
             assert errors / rows < count(said, "Mistakes while learning")[0] / 3000
 
+    def test_texts_too(self, tmp_path):
+        """All rows are one block, whose n-grams are counted ahead."""
+        rng = np.random.default_rng(0)
+        words = np.array(["call", "now", "see", "you", "free", "lunch"])
+        rows = [(k, " ".join(words[rng.integers(k, k + 5, 4)])) for k in rng.integers(2, size=2000).tolist()]
+        (tmp_path / "t.tsv").write_text("".join(f"{'spam' if k else 'ham'}\t{text}\n" for k, text in rows))
+        said = run("learn", tmp_path / "t.tsv", "-o", tmp_path / "m.nk").stderr
+        errors, rows = count(said, "Mistakes of the averaged weights, which answer")
+        assert 200 <= rows < 300
+        assert 0 < errors / rows < 0.4  # by the four words both labels share, 2 of 5 texts could be of either
+
     def test_votes_are_not_counted_while_learning(self, tmp_path):
         said = run("learn", table(tmp_path / "t.csv", 300), "-o", tmp_path / "m.nk", "--hypothesis", "voted").stderr
         assert "which answer" not in said
@@ -155,6 +167,29 @@ class TestLabelsAndColumns:
         assert '"day"' not in said
         said = run("learn", path, "-o", tmp_path / "m.nk", "--drop", "id", "--drop", "user").stderr
         assert "Column" not in said
+
+    @pytest.mark.parametrize("name", ["id", "ID", "customer_id", "Patient ID", "userId", "index"])
+    def test_ids_that_do_not_count_the_rows(self, tmp_path, name):
+        path = tmp_path / "t.csv"
+        rows = [f"{1_000_025 + 37 * k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(400)]
+        path.write_text("\n".join([f"{name},day,y", *rows]) + "\n")
+        said = run("learn", path, "-o", tmp_path / "m.nk").stderr
+        assert f'Column "{name}" has a number of its own for nearly every row' in said
+        assert f"--drop {shlex.quote(name)}" in said
+
+    @pytest.mark.parametrize("name", ["size", "paid", "humid", "income"])
+    def test_other_columns_of_distinct_numbers_are_not_ids(self, tmp_path, name):
+        path = tmp_path / "t.csv"
+        rows = [f"{1_000_025 + 37 * k},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(400)]
+        path.write_text("\n".join([f"{name},day,y", *rows]) + "\n")
+        assert "Column" not in run("learn", path, "-o", tmp_path / "m.nk").stderr
+
+    def test_a_test_file_is_looked_for_before_learning(self, tmp_path):
+        said = run(
+            "learn", table(tmp_path / "t.csv", 300), "-o", tmp_path / "m.nk", "--test", "none.csv", code=2
+        ).output
+        assert "'none.csv' does not exist" in " ".join(said.split())
+        assert not (tmp_path / "m.nk").exists()
 
 
 class TestOldModelsAreKept:

@@ -202,6 +202,17 @@ def test_files_that_are_no_models(content, message, command, tmp_path):
     assert output.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["predict", "test"])
+def test_a_table_in_place_of_the_model(tmp_path, command):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n1,u\n2,v\n")
+    said = run(command, path, path, code=1).output
+    assert f"{path} is not a model file: it holds text. To learn from rows of data: novikoff learn" in said
+    assert (
+        "not a model file: it holds text" in run("learn", path, "--from", path, "-o", tmp_path / "m.nk", code=1).output
+    )
+
+
 def test_a_folder_is_no_model(tmp_path):
     assert "is a folder" in run("inspect", tmp_path, code=1).output
     assert "cannot be read: No such file" in run("inspect", tmp_path / "none.nk", code=1).output

@@ -6,6 +6,7 @@ import random
 import pytest
 from click.testing import CliRunner
 
+import novikoff as nk
 from novikoff.cli import main
 from novikoff.streaming.model import StreamModel
 
@@ -118,6 +119,13 @@ class TestTargets:
     def test_targets(self, path, tmp_path, arguments, target):
         assert report(path, "-o", tmp_path / "m.nk", *arguments)[0].endswith(f"; {target}")
 
+    @pytest.mark.parametrize("target", ["first", "1", "label"])
+    def test_the_label_before_a_text(self, tmp_path, target):
+        path = tmp_path / "t.txt"
+        path.write_text("ham\tsee you at lunch\nspam\twin a prize now\n")
+        run("learn", path, "--target", target, "-o", tmp_path / "m.nk")
+        assert nk.load(tmp_path / "m.nk").labels == ["ham", "spam"]
+
     def test_certify_says_why(self, path):
         said = " ".join(run("certify", path).stdout.split())
         assert "The target is 'Class', by its name (name another with --target)." in said
@@ -185,6 +193,8 @@ class TestColumnsWithoutNames:
         ("1,2,u\n3,4,v\n", ["--target", "y"], "--header says that the first line names the columns"),
         ("1 1:2\n-1 2:3\n", ["--drop", "a"], "--format csv reads it as a table"),
         ('{"a": 1, "b": 2}\n', [], "--target NAME names it"),
+        ("ham\tsee you at lunch\nspam\twin a prize\n", ["--target", "2"], "--format tsv reads it as a table"),
+        ('{"rows": [{"a": 1, "y": "u"}]}\n', [], "jq -c '.rows[]'"),
         ("a,day,y\n" + "1,1,u\n" * 20 + "2,2024-05-01,v\n", [], "--dates day-first or month-first"),
     ],
 )

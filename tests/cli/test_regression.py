@@ -52,11 +52,25 @@ def test_learn_predict_test_and_inspect(houses, tmp_path):
     assert f"RMSE {facts['rmse']:.6g}, MAE {facts['mae']:.6g}, R^2 {facts['r2']:.4f} on 600 rows." in tested
 
     shown = run("inspect", tmp_path / "h.nk").stdout
+    assert shown.startswith(f"{tmp_path / 'h.nk'}: a model of novikoff learn\n")
     assert "Regression with squared loss" in shown
     assert "for price:" in shown
     assert "rooms" in shown
     facts = json.loads(run("inspect", tmp_path / "h.nk", "--json").stdout)
     assert (facts["loss"], facts["examples"], facts["r2"]) == ("squared", 600, ledger.r2)
+
+
+def test_inspect_shows_what_predicts(houses, tmp_path):
+    """Per unit, intercept and weights are those of the predictions for numbers as they are in the file."""
+    run("learn", houses, "--target", "price", "--drop", "town", "--loss", "squared", "-o", tmp_path / "h.nk")
+    (found,) = json.loads(run("inspect", tmp_path / "h.nk", "--json").stdout)["heaviest"]
+    predicted = list(map(float, run("predict", tmp_path / "h.nk", houses).stdout.split()))
+    rooms = [float(line.split(",")[0]) for line in houses.read_text().splitlines()[1:]]
+    inside = [(r, p) for r, p in zip(rooms, predicted, strict=True) if min(predicted) < p < max(predicted)]
+    by_hand = [found["intercept_per_unit"] + found["weights_per_unit"]["rooms"] * r for r, _ in inside]
+    assert len(inside) > 300
+    assert by_hand == pytest.approx([p for _, p in inside], rel=1e-9)
+    assert "the prediction changes by the weight" in run("inspect", tmp_path / "h.nk").stdout
 
 
 def test_the_table_has_the_errors_since_its_last_line(houses, tmp_path):

@@ -51,6 +51,7 @@ _FOR_FILES = {
     "no-header": [("header", "--no-header", "says that the first line is data")],
     "header": [("header", "--header", "says that the first line names the columns")],
     "name-format": [("format", "--format csv", "reads it as a table")],
+    "name-tsv": [("format", "--format tsv", "reads it as a table")],
     "drop-column": [_DROP],
     "name-delimiter": [("delimiter", "--sep CHAR", "says what separates cells")],
 }

@@ -77,11 +77,11 @@ def predict(
     temperature for the softmax of all scores (Guo et al. 2017). The scores still decide, so that of two labels the one
     predicted may have a probability a little below a half.
     """
-    from novikoff.streaming.model import StreamModel
+    from novikoff.cli.model_loading import load_stream_model
     from novikoff.system.atomic_files import open_atomic
 
     require_distinct_paths({"--output": output, "--rejects": rejects}, [model, *files])
-    learned = StreamModel.load(model)
+    learned = load_stream_model(model)
     if learned.predicts_numbers and (with_scores or with_proba):
         option = "--scores" if with_scores else "--proba"
         raise click.UsageError(f"{option} is for labels; {model} predicts numbers, which are all it computes.")
@@ -162,12 +162,12 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
     Of a model that predicts numbers it prints the root of the mean squared error (RMSE), the mean absolute error (MAE),
     and R^2, which compares the squared errors with those of predicting the mean of these rows.
     """
+    from novikoff.cli.model_loading import load_stream_model
     from novikoff.streaming.candidates import evaluate
-    from novikoff.streaming.model import StreamModel
     from novikoff.streaming.regressor import StreamRegressor
 
     require_distinct_paths({"--rejects": rejects}, [model, *files])
-    learned = StreamModel.load(model)
+    learned = load_stream_model(model)
     blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=True)
     if isinstance(learned, StreamRegressor):
         _report_number_errors(learned.measure_errors(blocks), as_json)

@@ -15,19 +15,20 @@ from novikoff.cli.printable import printable
 _LISTED, _LONGEST = 40, 40  # labels, and characters of each
 _KINDS = {
     "stream": "a model of novikoff learn",
+    "stream-regressor": "a model of novikoff learn",
     "tagger": "a tagger of novikoff tag learn, or a SequenceTagger saved in Python",
 }
 _STANDARDISED = (
-    "Weights are for standardised columns: the score changes by the weight if a number grows by one standard",
-    "deviation, and by the weight per unit if it grows by 1. The intercept is the score of a row without words or",
+    "Weights are for standardised columns: the {score} changes by the weight if a number grows by one standard",
+    "deviation, and by the weight per unit if it grows by 1. The intercept is the {score} of a row without words or",
     "texts whose numbers are all at their means; per unit, of one whose numbers are all 0.",
 )
 _CURVED = (
-    "Numbers are standardised, and each has a curve: what it adds to the score so many standard deviations from its",
+    "Numbers are standardised, and each has a curve: what it adds to the {score} so many standard deviations from its",
     "mean, straight in between. Its weight is the difference between the highest and the lowest point within two",
-    "standard deviations, per standard deviation. The intercept is the score of a row without anything else.",
+    "standard deviations, per standard deviation. The intercept is the {score} of a row without anything else.",
 )
-_AS_GIVEN = "Weights are for columns as they were given: the score changes by the weight if a number grows by 1."
+_AS_GIVEN = "Weights are for columns as they were given: the {score} changes by the weight if a number grows by 1."
 _OF_TEXTS = "A text has a feature for each of its n-grams: their counts, scaled together to length {:g}."
 _LAST_OF_VOTED = (
     "All weight vectors along the run vote; the weights below are the last of them, from which it continues."
@@ -82,7 +83,7 @@ def _describe(found: Any, facts: dict[str, Any]) -> Iterator[str]:
         rule = facts["rule"] if "function" not in facts else f"{facts['function']}, a function that is not in the file"
         yield f"{rule}, {facts['hypothesis']}, {'with' if facts['fit_intercept'] else 'without'} an intercept"
     if "loss" in facts:
-        yield f"regression with {facts['loss']} loss"
+        yield f"Regression with {facts['loss']} loss"
     if "kernel" in facts:
         yield f"kernel: K(x, z) = {facts['kernel']}"
     if facts["labels"]:
@@ -108,16 +109,17 @@ def _explain_weights(facts: dict[str, Any]) -> Iterator[str]:
     if "kernel" in facts:
         yield _NO_WEIGHTS
         return
+    score = "prediction" if facts.get("loss") == "squared" else "score"
     if facts.get("weights_of") == "blended":
         yield from _BLENDED
     elif facts.get("weights_of", facts.get("hypothesis")) != facts.get("hypothesis"):
         yield _LAST_OF_VOTED
     if any("curves" in each for each in facts["heaviest"]):
-        yield from _CURVED
+        yield from (line.format(score=score) for line in _CURVED)
     elif facts["standardised"]:
-        yield from _STANDARDISED
+        yield from (line.format(score=score) for line in _STANDARDISED)
     elif not facts.get("text_length"):
-        yield _AS_GIVEN
+        yield _AS_GIVEN.format(score=score)
     if facts.get("text_length"):
         yield _OF_TEXTS.format(facts["text_length"])
 

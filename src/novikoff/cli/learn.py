@@ -141,7 +141,7 @@ _MODEL_OPTIONS = (
     "test_files",
     metavar="FILE",
     multiple=True,
-    type=click.Path(),
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Count the errors on the rows of this file in the end. May be repeated.",
 )
 @click.option(
@@ -297,6 +297,7 @@ def _test_rows(
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """The model to continue from, which keeps its own options, or a new one with those that were chosen."""
     from novikoff import hypotheses, rules
+    from novikoff.cli.model_loading import load_stream_model
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
@@ -307,7 +308,7 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
         if given:
             option = "plain-numbers" if given[0] == "hats" and not chosen["hats"] else given[0].replace("_", "-")
             raise click.UsageError(f"--{option} is for a new model; {start} keeps its own.")
-        return StreamModel.load(start)
+        return load_stream_model(start)
     rule = rules.resolve(chosen["rule"])
     hypothesis = hypotheses.resolve(chosen["hypothesis"] or hypotheses.default_for_streams(rule))
     learner = Learner(rule, hypothesis, fit_intercept=not chosen["no_intercept"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,15 @@ def check_first_block(block: Block) -> None:
 
 def _explain(doubt: ColumnDoubt) -> str:
     name = printable(doubt.column, 40)
+    drop = f"leave it out with --drop {shlex.quote(name)}"
     if doubt.reason == "row number":
-        return f'Column "{name}" numbers the rows: leave it out with --drop {name}, unless it means something.'
+        return f'Column "{name}" numbers the rows: {drop}, unless it means something.'
+    if doubt.reason == "id":
+        why = "has a number of its own for nearly every row, as ids do"
+        return f'Column "{name}" {why}: {drop}, unless it means something.'
     return (
-        f'Column "{name}" has a new word in nearly every row, from which nothing can be learned: leave it out with '
-        f"--drop {name}, or take it as text with --types {name}=text."
+        f'Column "{name}" has a new word in nearly every row, from which nothing can be learned: {drop}, '
+        f"or take it as text with --types {shlex.quote(f'{name}=text')}."
     )
 
 

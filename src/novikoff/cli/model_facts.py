@@ -43,8 +43,12 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
     ledger: Any = model.ledger
     figures = {name: getattr(ledger, name) for name in ("rmse", "rmse_of_mean", "r2", "mean", "lowest", "highest")}
     weights: Any = model.model.weights()  # type: ignore[attr-defined]  # of a RegressionModel
-    label = model.target or "the target"
-    heaviest = _vector_facts(label, float(weights[0]), weights[1:], model.names, top, model.curves())
+    # The weights are those of the distance from the mean of the targets.
+    intercept, curves = float(weights[0]) + (ledger.mean if ledger.examples else 0.0), model.curves()
+    heaviest = _vector_facts(model.target or "the target", intercept, weights[1:], model.names, top, curves)
+    scales = _find_scales(model)
+    if scales is not None and curves is None:
+        heaviest |= _per_unit(intercept, weights[1:], model.names, list(heaviest["weights"]), *scales)
     return {
         "loss": "squared",
         "labels": [],
@@ -52,7 +56,7 @@ def _regression_facts(model: StreamModel, top: int) -> dict[str, Any]:
         "rows_read": model.rows_read,
         "examples": ledger.examples,
         **{name: None if value != value else value for name, value in figures.items()},
-        "standardised": _find_scales(model) is not None or _is_sparse_scaled(model),
+        "standardised": scales is not None or _is_sparse_scaled(model),
         "heaviest": [heaviest],
     }
 

@@ -14,8 +14,9 @@ from novikoff.errors import ModelFileError, NovikoffError
 
 if TYPE_CHECKING:
     from novikoff.model_files import Section
+    from novikoff.streaming.model import StreamModel
 
-__all__ = ["load_model", "load_to_show"]
+__all__ = ["load_model", "load_stream_model", "load_to_show"]
 
 _SAMPLE = 1 << 16  # bytes by which a file that is no model is recognised
 _MAGIC = (
@@ -36,6 +37,14 @@ def load_model(path: Path) -> Any:
 
     _require_model_file(path)
     return load(path)
+
+
+def load_stream_model(path: Path) -> StreamModel:
+    """Load a model that learns from files; if the file is something else, the error says what it is."""
+    from novikoff.streaming.model import StreamModel
+
+    _require_model_file(path)
+    return StreamModel.load(path)
 
 
 def load_to_show(path: Path) -> tuple[str, Any]:

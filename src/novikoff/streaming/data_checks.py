@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ __all__ = ["ColumnDoubt", "doubtful_columns", "require_repeated_labels"]
 _FEWEST_ROWS = 100  # fewer show nothing
 _DISTINCT = 0.5  # share of labels that differ from all others, from which on they are no classes
 _NEARLY_ALL = 0.9  # share of distinct values, from which on a column of words is an id or a text
+_ID = re.compile(r"(?:.*[ _.-])?(?:id|ids|uid|uuid|guid|index)|.*[a-z]I[Dd]|[A-Z]+ID|Id", re.DOTALL)
 
 
 def require_repeated_labels(block: Block) -> None:
@@ -38,11 +40,12 @@ class ColumnDoubt:
     """A column that is probably not a feature."""
 
     column: str
-    reason: Literal["row number", "nearly distinct"]
+    reason: Literal["row number", "id", "nearly distinct"]
 
 
 def doubtful_columns(block: Block) -> list[ColumnDoubt]:
-    """Find columns that number the rows, and categorical columns in which nearly every value is new.
+    """Find columns that number the rows, columns called id of nearly distinct whole numbers, and categorical columns in
+    which nearly every value is new.
 
     >>> import numpy as np
     >>> from novikoff.data.formats import CategoricalColumn, TableBlock
@@ -58,6 +61,8 @@ def doubtful_columns(block: Block) -> list[ColumnDoubt]:
         if isinstance(column, np.ndarray):
             if _numbers_rows(column):
                 doubts.append(ColumnDoubt(name, "row number"))
+            elif _ID.fullmatch(name) and _is_id(column):
+                doubts.append(ColumnDoubt(name, "id"))
         elif isinstance(column, CategoricalColumn):
             used = column.codes[column.codes >= 0]
             if len(used) >= _FEWEST_ROWS and len(np.unique(used)) > _NEARLY_ALL * len(used):
@@ -66,6 +71,13 @@ def doubtful_columns(block: Block) -> list[ColumnDoubt]:
 
 
 def _numbers_rows(column: np.ndarray) -> bool:
-    """Whether a column counts 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    """Whether a column counts in steps of 1, from any whole number and in any order."""
     first = float(column.min())
-    return bool(first in (0.0, 1.0) and np.array_equal(np.sort(column), np.arange(first, first + len(column))))
+    return first.is_integer() and np.array_equal(np.sort(column), first + np.arange(len(column)))
+
+
+def _is_id(column: np.ndarray) -> bool:
+    """Whether a column holds whole numbers that are nearly all distinct."""
+    known = column[~np.isnan(column)]
+    is_whole = len(known) >= _FEWEST_ROWS and np.array_equal(known, np.floor(known))
+    return is_whole and len(np.unique(known)) > _NEARLY_ALL * len(known)

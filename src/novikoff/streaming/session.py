@@ -104,7 +104,7 @@ class LearningSession:
     def _learn_rows(self, block: Block) -> None:
         progressive = self.progressive
         stops = _POWERS_OF_TWO if self.on_power_of_two is not None else frozenset()
-        if progressive is not None and not block.is_costly_to_cut:
+        if progressive is not None:
             stops |= progressive.stops
         before_piece = None if progressive is None else progressive.before_piece
         for n_examples in self.model.learn_until(block, stops, before_piece):

@@ -80,6 +80,13 @@ class NgramBag:
         counts = np.concatenate([bag.counts for bag in bags])[order]
         return cls(names[order], counts, np.array([bag.indptr for bag in bags]).sum(axis=0, dtype=np.int32))
 
+    def __getitem__(self, part: slice) -> NgramBag:
+        """Return the n-grams of consecutive rows, without copying them."""
+        start, stop, _ = part.indices(len(self.indptr) - 1)
+        indptr = self.indptr[start : max(start, stop) + 1]
+        used = slice(int(indptr[0]), int(indptr[-1]))
+        return NgramBag(self.names[used], self.counts[used], indptr - indptr[0])
+
     @property
     def rows(self) -> np.ndarray:
         """The row of every n-gram."""

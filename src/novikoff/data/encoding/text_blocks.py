@@ -26,8 +26,6 @@ class BlockWithNgrams(TableBlock):
     bag: NgramBag | None
     made_for: tuple[Features, list[str]] | None
 
-    is_costly_to_cut = True
-
     @classmethod
     def from_block(cls, block: TableBlock, features: Features) -> BlockWithNgrams:
         """Compute the n-grams of a block."""
@@ -35,6 +33,8 @@ class BlockWithNgrams(TableBlock):
         return cls(**known, bag=ngrams_of(block, features), made_for=(features, text_columns(block)))
 
     def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
+        if isinstance(part, slice) and part.step in (None, 1) and self.bag is not None:
+            return super()._cut(part) | {"bag": self.bag[part]}
         return super()._cut(part) | {"bag": None, "made_for": None}
 
 

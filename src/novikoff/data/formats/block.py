@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -161,8 +161,6 @@ class Block(ABC):
     labels: np.ndarray | None
     rejects: list[Reject] = field(default_factory=list, kw_only=True)
     coded_labels: CategoricalColumn | None = field(default=None, kw_only=True)
-
-    is_costly_to_cut: ClassVar[bool] = False  # whether something that was computed ahead is lost when it is cut
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -146,6 +146,13 @@ class _JsonRow:
             if isinstance(cell, dict):
                 self._decide_kind(name, OBJECT, key, cell)
                 self.add(cell, name + ".")
+            elif isinstance(cell, list) and cell and isinstance(cell[0], dict):
+                raise _RefusedError(
+                    f'"{name}" holds a list of objects. If these are the rows, write one on each line, as '
+                    f"jq -c '.{name}[]' does. Leave it out",
+                    _quoted(key),
+                    RejectCode.KIND,
+                )
             elif isinstance(cell, list):
                 raise _RefusedError(
                     f'"{name}" holds a list, which is no number, word or text. Leave it out',

@@ -18,6 +18,7 @@ class Remedy(StrEnum):
     NO_HEADER = "no-header"
     HEADER = "header"
     NAME_FORMAT = "name-format"  # csv
+    NAME_TSV = "name-tsv"
     DROP_COLUMN = "drop-column"
     NAME_DELIMITER = "name-delimiter"
 

@@ -11,39 +11,42 @@ from novikoff.data.formats.block import CategoricalColumn, TableBlock, TextColum
 from novikoff.data.formats.lines import TextChunk, count_byte, decode_line, is_utf8, read_text_chunks
 from novikoff.data.formats.reader import Reader
 from novikoff.data.formats.rejects import Reject, RejectCode, RowError
+from novikoff.data.formats.remedies import FileError, Remedy
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
 
 __all__ = ["LabelledTextReader"]
 
 _BLANK = 32
+_TARGETS = (None, False, True, "label", "first", 1, "1")
 
 
 class LabelledTextReader(Reader[TableBlock]):
     """Blocks of rows from lines `label<TAB>text`, the next one split in a thread while the caller works on this one.
 
-    Labels are strings, without the blanks around them; every other character, such as a no-break space, is a part of
-    the label. Nothing is quoted: whatever follows the first tab is the text. Lines of blanks and tabs are skipped.
+        Labels are strings, without the blanks around them; every other character, such as a no-break space, is a part of
+        the label. Nothing is quoted: whatever follows the first tab is the text. Lines of blanks and tabs are skipped.
 
-    Parameters
-    ----------
-    source : Source or path or "-"
-    target : None or False or "label"
-        False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
-    types : dict, optional
-        Can only be {"label": "word", "text": "text"}.
-    bad_rows : {"stop", "skip"}
-        What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
-        the block's `rejects`.
+        Parameters
+        ----------
+        source : Source or path or "-"
+        target : None or False or "label" or "first" or "1"
+            False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
+        types : dict, optional
+            Can only be {"label": "word", "text": "text"}.
+        bad_rows : {"stop", "skip"}
+            What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
+            the block's `rejects`.
 
-    Examples
-    --------
-    >>> from novikoff.data.formats.sources import Source
-    >>> from novikoff.data.formats.text import LabelledTextReader
-    >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
-    >>> [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)))
-    >>> block.labels.tolist(), block.columns["text"].tolist()
-    (['ham', 'spam'], ['See you', 'Call "NOW"'])
+        Examples
+        --------
+        >>> from novikoff.data.formats.remedies import FileError, Remedy
+    from novikoff.data.formats.sources import Source
+        >>> from novikoff.data.formats.text import LabelledTextReader
+        >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
+        >>> [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)))
+        >>> block.labels.tolist(), block.columns["text"].tolist()
+        (['ham', 'spam'], ['See you', 'Call "NOW"'])
     """
 
     names, kinds = ("label", "text"), ("word", "text")
@@ -52,16 +55,17 @@ class LabelledTextReader(Reader[TableBlock]):
         self,
         source: Source | str,
         *,
-        target: str | bool | None = None,
+        target: str | int | bool | None = None,
         types: Mapping[str, str] | None = None,
         bad_rows: str = "stop",
     ) -> None:
         super().__init__(source, bad_rows)
         known = dict(zip(self.names, self.kinds, strict=True))
-        if target not in (None, False, True, "label") or not (types or {}).items() <= known.items():
-            raise DataError(
+        if target not in _TARGETS or not (types or {}).items() <= known.items():
+            raise FileError(
                 f"{self.name}: lines of label<TAB>text have a column 'label' of words and a column 'text' "
-                "of texts. If it is another table, say that its format is tsv."
+                "of texts. If it is another table, say that its format is tsv.",
+                Remedy.NAME_TSV,
             )
         self.target_name = None if target is False else "label"
 
