@@ -58,9 +58,7 @@ class WarmUp:
         kinds = getattr(reader, "kinds", None)
         target = getattr(reader, "target_name", None)
         columns = None if not kinds else [k for n, k in zip(reader.names, kinds, strict=True) if n != target]
-        task = json.dumps(
-            {"kinds": columns, "format": type(reader).__name__, "rule": self._rule, "hats": self._hats}
-        )
+        task = json.dumps({"kinds": columns, "format": type(reader).__name__, "rule": self._rule, "hats": self._hats})
         if compile_seconds() > self._compiled_before:
             self._start(task)
         else:
