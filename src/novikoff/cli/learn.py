@@ -94,14 +94,13 @@ _MODEL_OPTIONS = (
 @click.option(
     "--rule",
     type=click.Choice(RULES),
-    default="perceptron",
-    show_default=True,
-    help="How far the weights move on an example.",
+    help="How far the weights move on an example; auto runs six such learners, which vote.  [default: auto; perceptron "
+    "if a hypothesis is chosen]",
 )
 @click.option(
     "--hypothesis",
     type=click.Choice(HYPOTHESES),
-    help="Which weights predict.  [default: averaged; for arow, adagrad and coin: last]",
+    help="Which weights predict.  [default: averaged; for auto, arow, adagrad and coin: last]",
 )
 @click.option("--no-intercept", is_flag=True, help="No constant feature besides the columns.")
 @click.option(
@@ -296,7 +295,7 @@ def _test_rows(
 
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """The model to continue from, which keeps its own options, or a new one with those that were chosen."""
-    from novikoff import hypotheses, rules
+    from novikoff import hypotheses
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
@@ -309,8 +308,7 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
             option = "plain-numbers" if given[0] == "hats" and not chosen["hats"] else given[0].replace("_", "-")
             raise click.UsageError(f"--{option} is for a new model; {start} keeps its own.")
         return load_stream_model(start)
-    rule = rules.resolve(chosen["rule"])
-    hypothesis = hypotheses.resolve(chosen["hypothesis"] or hypotheses.default_for_streams(rule))
+    rule, hypothesis = hypotheses.choose_for_stream(chosen["rule"], chosen["hypothesis"])
     learner = Learner(rule, hypothesis, fit_intercept=not chosen["no_intercept"])
     options = {name: chosen[name] for name in ("hats", "hash_bits", "ngrams", "char_ngrams")}
     features = Features(scale=not chosen["no_scale"], **options)

@@ -199,7 +199,7 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
     candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     few = [splits[0][0][0][:2]]
     # Compile before any candidate is timed.
-    for rule, name in itertools.product(grid.get("rule", ["perceptron"]), grid.get("hypothesis", [None])):
+    for rule, name in itertools.product(grid.get("rule", [None]), grid.get("hypothesis", [None])):
         count_errors(fit_candidate({"rule": rule, "hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))

@@ -30,7 +30,7 @@ __all__ = [
     "ngram_prefixes",
 ]
 
-HATS_BY_DEFAULT = False  # whether numbers have hats unless the user says
+HATS_BY_DEFAULT = True  # whether numbers have hats unless the user says
 NAMESPACE_SEPARATOR = "^"
 MISSING_VALUE = "?"  # in a categorical column
 _IS_MISSING = " is missing"

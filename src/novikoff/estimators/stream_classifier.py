@@ -40,11 +40,11 @@ from novikoff.streaming.model import StreamModel
 __all__ = ["StreamClassifier"]
 
 _LEARNER = ("rule", "hypothesis", "fit_intercept", "ties")
-_FEATURES = ("scale", "hash_bits", "ngrams", "char_ngrams")
+_FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 
 class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
-    """A perceptron for tables as they are: numbers, words and texts, with missing cells.
+    """Online learning for tables as they are: numbers, words and texts, with missing cells.
 
     It encodes columns as `nk.learn` does and needs no preprocessing. Numbers are standardised by the rows so far;
     a missing one has a feature of its own. Each value of a categorical column is a feature, and texts become n-grams
@@ -56,7 +56,8 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`; here the hypothesis is "averaged" by default.
+        As those of `Perceptron`. By default the rule is "auto", which makes the fewest mistakes, or "perceptron" if a
+        hypothesis is chosen; the hypothesis is "averaged", or "last" for rules whose steps grow shorter by themselves.
     passes : int, default=1
         How often `fit` goes through the rows.
     order : {"shuffled", "given"}, default="shuffled"
@@ -95,14 +96,15 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's convention
-        "rule": [StrOptions(set(rules.NAMES)), *rules.VALUES, callable],
-        "hypothesis": [StrOptions(set(hypotheses.NAMES))],
+        "rule": [StrOptions(set(rules.NAMES)), *rules.VALUES, callable, None],
+        "hypothesis": [StrOptions(set(hypotheses.NAMES)), None],
         "fit_intercept": ["boolean"],
         "ties": [StrOptions(set(TIES))],
         "passes": [Interval(Integral, 1, None, closed="left")],
         "order": [StrOptions({"shuffled", "given"})],
         "random_state": ["random_state"],
         "scale": ["boolean"],
+        "hats": ["boolean"],
         "hash_bits": [Interval(Integral, 1, None, closed="left")],
         "ngrams": ["array-like"],
         "char_ngrams": ["array-like"],
@@ -111,8 +113,8 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        rule: Any = "perceptron",
-        hypothesis: str = "averaged",
+        rule: Any = None,
+        hypothesis: str | None = None,
         *,
         fit_intercept: bool = True,
         ties: str = "mistake",
@@ -120,6 +122,7 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
         order: str = "shuffled",
         random_state: Any = 0,
         scale: bool = True,
+        hats: bool = Features.hats,
         hash_bits: int = Features.hash_bits,
         ngrams: tuple[int, int] = Features.ngrams,
         char_ngrams: tuple[int, int] = Features.char_ngrams,
@@ -133,6 +136,7 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
         self.order = order
         self.random_state = random_state
         self.scale = scale
+        self.hats = hats
         self.hash_bits = hash_bits
         self.ngrams = ngrams
         self.char_ngrams = char_ngrams
@@ -231,7 +235,7 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _new_model(self, classes: Any = None) -> StreamModel:
-        learner = Learner(*(getattr(self, name) for name in ("rule", "hypothesis", "ties", "fit_intercept")))
+        learner = Learner(*hypotheses.choose_for_stream(self.rule, self.hypothesis), self.ties, self.fit_intercept)
         model = StreamModel(learner, self._make_features())
         if classes is not None:
             model.model = Model(learner, np.unique(np.asarray(protect_null_bytes(classes))).tolist())

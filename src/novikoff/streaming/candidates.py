@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff import hypotheses, rules
+from novikoff import hypotheses
 from novikoff._compiled import working_time
 from novikoff.data.encoding import Features
 from novikoff.inputs.rows import Rows
@@ -31,10 +31,10 @@ _FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 def new_model(candidate: Candidate) -> StreamModel:
     """A model that has learned nothing, with the parameters of a candidate."""
-    rule = rules.resolve(candidate.get("rule", "perceptron"))
+    rule, hypothesis = hypotheses.choose_for_stream(candidate.get("rule"), candidate.get("hypothesis"))
     learner = Learner(
         rule,
-        candidate.get("hypothesis") or hypotheses.default_for_streams(rule),
+        hypothesis,
         fit_intercept=candidate.get("intercept", True),
     )
     return StreamModel(learner, Features(**{name: candidate[name] for name in _FEATURES if name in candidate}))

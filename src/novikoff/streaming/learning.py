@@ -42,7 +42,7 @@ def learn(
     y: Any = None,
     *,
     loss: Literal["mistakes", "squared"] = "mistakes",
-    rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
+    rule: rules.RuleName | rules.Rule | Callable[[float, float], float] | None = None,
     hypothesis: hypotheses.HypothesisName | None = None,
     fit_intercept: bool = True,
     ties: Ties = "mistake",
@@ -146,9 +146,7 @@ def learn(
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_options(files, data, y, options)
     _require_sound(files, data, passes, checkpoint, resume)
-    resolved = rules.resolve(rule)
-    chosen_hypothesis = hypotheses.default_for_streams(resolved) if hypothesis is None else hypothesis
-    learner = Learner(resolved, hypotheses.resolve(chosen_hypothesis), ties, fit_intercept)
+    learner = Learner(*hypotheses.choose_for_stream(rule, hypothesis), ties, fit_intercept)
     new = _new_model(loss, learner, Features(**chosen), class_weight)
     model = _new_or_resumed(new, checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
@@ -228,7 +226,7 @@ def _new_model(loss: str, learner: Learner, features: Features, class_weight: Cl
         raise LossError(f"learn() knows the losses 'mistakes' and 'squared'; found {loss!r}.")
     if class_weight is not None:
         raise LossError("class_weight is for loss='mistakes': numbers have no classes.")
-    default = Learner(hypothesis=hypotheses.Averaged())
+    default = Learner(*hypotheses.choose_for_stream(None, None))
     for name in _LEARNER_OPTIONS:
         if getattr(learner, name) != getattr(default, name):
             raise LossError(f"{name} is for loss='mistakes'; loss='squared' has nothing to choose.")

@@ -98,7 +98,7 @@ class WarmUp:
 def compile_for(task: dict[str, Any]) -> None:
     """Learn from a few rows, predict and save, so that the compiled code for this kind of rows is on the disk."""
     from novikoff.data.encoding import Features
-    from novikoff.hypotheses import default_for_streams
+    from novikoff.hypotheses import choose_for_stream
     from novikoff.perceptron.learner import Learner
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.progressive import ProgressiveErrors
@@ -107,8 +107,8 @@ def compile_for(task: dict[str, Any]) -> None:
     block = _few_rows(task["kinds"], task["format"])
     if block is None:
         return
-    rule = rules.resolve(task["rule"])  # every hypothesis has the same compiled loops
-    model = StreamModel(Learner(rule, default_for_streams(rule)), Features(hats=task["hats"]))
+    learner = Learner(*choose_for_stream(task["rule"], None))  # every hypothesis has the same compiled loops
+    model = StreamModel(learner, Features(hats=task["hats"]))
     LearningSession(model, [block, block], progressive=ProgressiveErrors(model.model)).run()
     model.predict(block)
     with tempfile.TemporaryDirectory() as folder:

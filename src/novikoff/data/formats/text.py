@@ -40,8 +40,7 @@ class LabelledTextReader(Reader[TableBlock]):
 
     Examples
     --------
-    >>> from novikoff.data.formats.remedies import FileError, Remedy
-    from novikoff.data.formats.sources import Source
+    >>> from novikoff.data.formats.sources import Source
     >>> from novikoff.data.formats.text import LabelledTextReader
     >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
     >>> [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)))
