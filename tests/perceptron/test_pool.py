@@ -15,6 +15,7 @@ from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM
 from novikoff.errors import RuleError
 from novikoff.perceptron.pool_slots import pool_of
 from tests.reference import pool as reference
+from tests.reference.perceptron import differences, largest_margin
 from tests.support.strategies import TIES
 
 HATS = np.array([0, 0, 0, 1, 1, 1], np.uint8)
@@ -143,8 +144,6 @@ def test_examples_that_are_arrays_or_dicts_agree_with_blocks(n_classes):
     block = nk.Perceptron("auto").partial_fit(X, codes, classes=classes)
     arrays, dicts = nk.Perceptron("auto"), nk.Perceptron("auto")
     arrays.partial_fit(X[:1], codes[:1], classes=classes)
-    dicts.partial_fit([{f"x{j}": 0.0 for j in range(6)}], codes[:1], classes=classes)
-    dicts = nk.Perceptron("auto")
     for x, code in zip(X[1:], codes[1:].tolist(), strict=True):
         arrays.learn_one(x, code)
     assert arrays.ledger_.candidates == block.ledger_.candidates
@@ -193,8 +192,6 @@ def test_theta_certifies_the_margin(n_classes, seed):
     codes = scores.argmax(axis=1) if n_classes > 2 else (scores[:, 1] > scores[:, 0]).astype(np.int64)
     learner, state = learn(X, codes, n_classes, intercept=False)
     signed = codes if n_classes > 2 else 2 * codes - 1
-    from tests.reference.perceptron import differences, largest_margin
-
     V = differences(X, signed, n_classes)
     V = V[np.abs(V).sum(axis=1) > 0]
     at_most = learner.ledger(state).margin_at_most
@@ -319,6 +316,38 @@ def test_late_hats_leave_the_plain_expert_what_it_was():
     state = learner.update(state.widen(6), with_hats(Rows.of(sp.csr_array(early[30:]))), codes[30:])
     _, whole = learn(early, codes, is_hat=HATS)
     assert_same(state, whole)
+
+
+@many_classes
+def test_the_blended_weights_score_as_the_log_mixer_does(n_classes):
+    X, codes = rows_and_codes(14, n_classes)
+    model = nk.Perceptron("auto").partial_fit(X, codes, classes=list(range(n_classes)))
+    pool = learn_reference(X, codes, n_classes, ties=model.ties)
+    weights = np.zeros((pool.n_vectors, 7))
+    pa = np.array(pool.pa.w) - np.array(pool.pa.sums) / pool.n
+    coin = [[pool.coin._weight(k, j, pool.coin.M[j]) for j in range(7)] for k in range(pool.n_vectors)]
+    experts = pool.adagrad.w, pool.pa.w, pa, pa, pool.arow.w, coin
+    for a, w, square in zip(pool.mixers[0].a, experts, pool.squares, strict=True):
+        weights += a * np.array(w) / math.sqrt(square / pool.n)
+    np.testing.assert_allclose(np.hstack([model.intercept_[:, None], model.coef_]), weights, rtol=1e-9, atol=1e-12)
+
+
+def test_a_linear_model_of_a_stream_has_the_mixers_mistakes(tmp_path):
+    X, codes = rows_and_codes(15, 2, n=200)
+    path = tmp_path / "rows.csv"
+    lines = [",".join([*map(repr, x), "ab"[code]]) for x, code in zip(X.tolist(), codes.tolist(), strict=True)]
+    path.write_text("\n".join([",".join([*"uvwxyz", "label"]), *lines]) + "\n")
+    model = nk.learn(path, rule="auto", target="label")
+    linear = model.to_linear()
+    assert linear.ledger.mistakes == next(c.mistakes for c in model.experts_ if c.name == "log mixer")
+    assert linear.ledger.examples == model.ledger.examples == 200
+    linear.save(tmp_path / "linear.nk")
+    model.save(tmp_path / "model.nk")
+    again = nk.load(tmp_path / "linear.nk")
+    assert again.heaviest() == linear.heaviest() == model.heaviest() == nk.load(tmp_path / "model.nk").heaviest()
+    assert nk.load(tmp_path / "model.nk").experts_ == model.experts_
+    with pytest.raises(RuleError, match="'auto'"):
+        linear.to_linear()
 
 
 def test_other_hypotheses_are_refused():

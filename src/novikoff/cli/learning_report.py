@@ -122,10 +122,26 @@ class LearningReport(PassObserver):
         say(f"Mistakes while learning: {count}; each row was predicted before it was learned from.")
         recent = self.progressive.recent
         if recent is not None:
-            name = type(self.model.model.learner.hypothesis).__name__.lower()
-            say(f"Mistakes of the {name} weights, which answer, at the end of the pass: {recent}.")
+            say(f"Mistakes {self._of_what_answers()} at the end of the pass: {recent}.")
+        self._print_leader()
         if self._is_sorted:
             say("The rows seemed to be sorted by label: these rates say nothing about other rows.")
+
+    def _of_what_answers(self) -> str:
+        learner = self.model.model.learner
+        if self.model.ledger.candidates:
+            return "of the vote"
+        return f"of the {type(learner.hypothesis).__name__.lower()} weights, which answer,"
+
+    def _print_leader(self) -> None:
+        """Print which of the learners that vote leads, and the bound that follows from its mistakes."""
+        ledger = self.model.ledger
+        best = ledger.best_candidate
+        if best is not None:
+            say(
+                f"Of the {len(ledger.candidates)} learners that vote, {best.name} has the fewest mistakes: "
+                f"{best.mistakes:,}. By theorem the vote made at most {ledger.vote_bound:,.0f}."
+            )
 
     def calibrate(self, blocks: Iterator[Block]) -> None:
         """Fit the probabilities of labels to rows that were not learned, or say why that is impossible."""

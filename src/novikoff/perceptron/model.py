@@ -204,8 +204,9 @@ class Model(ExclusiveAccess):
         The ledger of the result has the mistakes that the mixer has made, to be compared with those of the vote.
         """
         learned = self.snapshot()._read_now()
+        learner = learned.learner.to_linear()
         state = None if learned.state is None else linear_state(learned.state)
-        return Model(learned.learner.to_linear(), learned.labels, state, learned.vocabulary)
+        return Model(learner, learned.labels, state, learned.vocabulary)
 
     @exclusive_read
     def __getstate__(self) -> ModelState:
