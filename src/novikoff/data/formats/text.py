@@ -24,29 +24,28 @@ _TARGETS = (None, False, True, "label", "first", 1, "1")
 class LabelledTextReader(Reader[TableBlock]):
     """Blocks of rows from lines `label<TAB>text`, the next one split in a thread while the caller works on this one.
 
-        Labels are strings, without the blanks around them; every other character, such as a no-break space, is a part of
-        the label. Nothing is quoted: whatever follows the first tab is the text. Lines of blanks and tabs are skipped.
+    Labels are strings, without the blanks around them; every other character, such as a no-break space, is a part of
+    the label. Nothing is quoted: whatever follows the first tab is the text. Lines of blanks and tabs are skipped.
 
-        Parameters
-        ----------
-        source : Source or path or "-"
-        target : None or False or "label" or "first" or "1"
-            False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
-        types : dict, optional
-            Can only be {"label": "word", "text": "text"}.
-        bad_rows : {"stop", "skip"}
-            What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
-            the block's `rejects`.
+    Parameters
+    ----------
+    source : Source or path or "-"
+    target : None or False or "label" or "first" or 1
+        False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
+    types : dict, optional
+        Can only be {"label": "word", "text": "text"}.
+    bad_rows : {"stop", "skip"}
+        What a row that cannot be read leads to: an error, after the rows before it have been delivered; or an entry in
+        the block's `rejects`.
 
-        Examples
-        --------
-        >>> from novikoff.data.formats.remedies import FileError, Remedy
-    from novikoff.data.formats.sources import Source
-        >>> from novikoff.data.formats.text import LabelledTextReader
-        >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
-        >>> [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)))
-        >>> block.labels.tolist(), block.columns["text"].tolist()
-        (['ham', 'spam'], ['See you', 'Call "NOW"'])
+    Examples
+    --------
+    >>> from novikoff.data.formats.sources import Source
+    >>> from novikoff.data.formats.text import LabelledTextReader
+    >>> chunks = iter([b"ham\\tSee you\\nspam\\tCall \\"NOW\\"\\n", b""])
+    >>> [block] = LabelledTextReader(Source("sms.txt", lambda n: next(chunks)))
+    >>> block.labels.tolist(), block.columns["text"].tolist()
+    (['ham', 'spam'], ['See you', 'Call "NOW"'])
     """
 
     names, kinds = ("label", "text"), ("word", "text")
