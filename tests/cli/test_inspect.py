@@ -56,7 +56,9 @@ def test_every_kind_of_file(path):
         == max(1, len(facts["labels"]) * (len(facts["labels"]) > 2))
     )
     assert ("standardised columns" in text) == facts["standardised"]
-    if not facts["kind"].startswith("linear"):
+    if facts["kind"] == "stream-regressor":
+        assert f"R^2            {facts['r2']:.4f}" in text
+    elif not facts["kind"].startswith("linear"):
         assert f"mistakes       {facts['mistakes']}" in text
 
 
