@@ -59,7 +59,9 @@ def test_every_kind_of_file(path):
         assert "each has a curve" in text
     else:
         assert ("standardised columns" in text) == facts["standardised"]
-    if not facts["kind"].startswith("linear"):
+    if facts["kind"] == "stream-regressor":
+        assert f"R^2            {facts['r2']:.4f}" in text
+    elif not facts["kind"].startswith("linear"):
         assert f"mistakes       {facts['mistakes']}" in text
 
 

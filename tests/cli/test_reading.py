@@ -122,9 +122,9 @@ class TestTargets:
     @pytest.mark.parametrize("target", ["first", "1", "label"])
     def test_the_label_before_a_text(self, tmp_path, target):
         path = tmp_path / "t.txt"
-        path.write_text("ham\tsee you at lunch\nspam\twin a prize now\n")
+        path.write_text("".join(f"{'ham' if k % 3 else 'spam'}\tsee you at lunch {k}, then\n" for k in range(30)))
         run("learn", path, "--target", target, "-o", tmp_path / "m.nk")
-        assert nk.load(tmp_path / "m.nk").labels == ["ham", "spam"]
+        assert list(nk.load(tmp_path / "m.nk").labels) == ["ham", "spam"]
 
     def test_certify_says_why(self, path):
         said = " ".join(run("certify", path).stdout.split())
@@ -193,7 +193,11 @@ class TestColumnsWithoutNames:
         ("1,2,u\n3,4,v\n", ["--target", "y"], "--header says that the first line names the columns"),
         ("1 1:2\n-1 2:3\n", ["--drop", "a"], "--format csv reads it as a table"),
         ('{"a": 1, "b": 2}\n', [], "--target NAME names it"),
-        ("ham\tsee you at lunch\nspam\twin a prize\n", ["--target", "2"], "--format tsv reads it as a table"),
+        (
+            "".join(f"ham\tsee you at lunch {k}, then\n" for k in range(30)),
+            ["--target", "2"],
+            "--format tsv reads it as a table",
+        ),
         ('{"rows": [{"a": 1, "y": "u"}]}\n', [], "jq -c '.rows[]'"),
         ("a,day,y\n" + "1,1,u\n" * 20 + "2,2024-05-01,v\n", [], "--dates day-first or month-first"),
     ],

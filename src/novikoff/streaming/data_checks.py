@@ -19,7 +19,7 @@ __all__ = ["ColumnDoubt", "doubtful_columns", "require_repeated_labels"]
 _FEWEST_ROWS = 100  # fewer show nothing
 _DISTINCT = 0.5  # share of labels that differ from all others, from which on they are no classes
 _NEARLY_ALL = 0.9  # share of distinct values, from which on a column of words is an id or a text
-_ID = re.compile(r"(?:.*[ _.-])?(?:id|ids|uid|uuid|guid|index)|.*[a-z]I[Dd]|[A-Z]+ID|Id", re.DOTALL)
+_ID = re.compile(r"(?i:(?:.*[ _.-])?(?:ids?|uid|uuid|guid|index))|.*[a-z]I[Dd]", re.DOTALL)
 
 
 def require_repeated_labels(block: Block) -> None:

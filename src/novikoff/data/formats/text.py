@@ -30,7 +30,7 @@ class LabelledTextReader(Reader[TableBlock]):
     Parameters
     ----------
     source : Source or path or "-"
-    target : None or False or "label" or "first" or "1"
+    target : None or False or "label" or "first" or 1
         False if labels do not matter: then lines may be texts alone, and are if the first has no tab.
     types : dict, optional
         Can only be {"label": "word", "text": "text"}.
