@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from benchmarks.mistakes.claims import Claim
+from benchmarks.mistakes.files import STREAMS
 from benchmarks.mistakes.means import geometric_mean
 from benchmarks.mistakes.ours import LEARNERS
 from benchmarks.mistakes.results import SLACK, Result
@@ -34,8 +35,8 @@ hindsight, without hats: those within 0.1 points of each other are tied. The few
 """
 
 _SMALL_FILES = """\
-Rows sorted by label are shuffled (banknote, sonar, iris, mnist, 20news; seed 0). Files of fewer than 700 rows are
-averaged over {orders} random orders; there a point is a row or two in every order, and luck decides much.
+Rows sorted by label are shuffled ({shuffled}; seed 0). Files of fewer than 700 rows are averaged over
+{orders} random orders; there luck decides much.
 """
 
 
@@ -47,7 +48,10 @@ def render(results: Sequence[Result], claims: Sequence[Claim], header: dict[str,
     parts = [_INTRODUCTION.format(month=time.strftime("%Y-%m"), **header)]
     tables = {"Two classes": large, "Small files, averaged over orders": small, "Many classes": many}
     parts += [f"## {title}\n\n{_table(rows)}" for title, rows in tables.items() if rows]
-    parts.append(_SMALL_FILES.format(orders=max((result.orders for result in results), default=1)))
+    shuffled = ", ".join(result.stream.name for result in results if result.stream.is_shuffled) or "none here"
+    parts.append(_SMALL_FILES.format(orders=max(result.orders for result in results), shuffled=shuffled))
+    if missing := {stream.name for stream in STREAMS} - {result.stream.name for result in results}:
+        parts.append(f"Not measured: {', '.join(sorted(missing))}.\n")
     parts += ["## Geometric means\n", _means(large + small, many)]
     parts += ["## The best peer of each stream\n", _set_ups(results)]
     parts += ["## Claims\n", _claims(claims)]
@@ -56,10 +60,12 @@ def render(results: Sequence[Result], claims: Sequence[Claim], header: dict[str,
 
 def _table(results: Sequence[Result]) -> str:
     """A row for each stream, its least figures in bold."""
-    columns = [*_PEERS, *LEARNERS, "`learn`"]
+    learners = [name for name in LEARNERS if any(result.learners[name] is not None for result in results)]
+    columns = [*_PEERS, *learners, "`learn`"]
     rows = []
     for result in results:
-        figures = [*(read(result) for read in _PEERS.values()), *result.learners.values(), result.default]
+        peers = (read(result) for read in _PEERS.values())
+        figures = [*peers, *(result.learners[name] for name in learners), result.default]
         least = min(figure for figure in figures if figure is not None)
         cells = [_cell(figure, is_least=figure is not None and figure < least + 5e-6) for figure in figures]
         rows.append([result.stream.name, f"{result.rows:,}", *cells, _winner(result)])
