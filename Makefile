@@ -26,7 +26,8 @@ test: .venv/installed-dev
 		tests/test_losses.py tests/descent/test_sgd.py tests/_compiled/test_simd.py tests/_compiled/test_hash_table.py \
 		tests/regression
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/data/formats tests/streaming/test_model.py tests/structured/test_tagger.py \
-		tests/structured/test_search.py tests/regression tests/perceptron/test_stateful_rules.py
+		tests/structured/test_search.py tests/regression tests/perceptron/test_stateful_rules.py \
+		tests/data/encoding/test_hats.py
 	NOVIKOFF_PLAIN=1 $(PYTEST) tests/_compiled/test_simd.py tests/_compiled/test_fallbacks.py tests/golden \
 		tests/perceptron/test_oracle.py tests/perceptron/test_dict_fast_path.py tests/structured/test_tagger.py \
 		tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py

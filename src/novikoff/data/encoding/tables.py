@@ -60,6 +60,7 @@ class TableEncoding(Encoding[TableBlock]):
     """
 
     kind = "table"
+    hats: TableHats | None = None  # here: it is not in pickles of earlier versions
 
     def __init__(self, features: Features | None = None) -> None:
         self.features = features or Features()
