@@ -49,6 +49,7 @@ _HOMES = {
     "Learner": "novikoff.perceptron.learner",
     "Rows": "novikoff.inputs.rows",
     "State": "novikoff.perceptron.state",
+    "StreamClassifier": "novikoff.estimators",
     "StreamModel": "novikoff.streaming.model",
     "StreamRegressor": "novikoff.streaming.regressor",
     "StructuredPerceptron": "novikoff.structured",
@@ -77,6 +78,7 @@ __all__ = [
     "Separable",
     "SequenceTagger",
     "State",
+    "StreamClassifier",
     "StreamModel",
     "StreamRegressor",
     "StructuredPerceptron",
@@ -123,6 +125,7 @@ if TYPE_CHECKING:
         LinearClassifier,
         LinearRegressor,
         Perceptron,
+        StreamClassifier,
         select,
     )
     from novikoff.inputs.rows import Rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
@@ -12,11 +12,14 @@ from typing import Any, Literal
 from novikoff import hypotheses, rules
 from novikoff.data.encoding import Features
 from novikoff.data.formats.block import Block
+from novikoff.data.in_memory import OPTIONS, OpenedData, is_data
 from novikoff.errors import DataError, LossError
 from novikoff.perceptron.learner import Learner, Ties
 from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.class_weights import ClassWeight
 from novikoff.streaming.data_checks import require_repeated_labels
+from novikoff.streaming.data_passes import DataPasses
+from novikoff.streaming.in_memory import open_data_for_model
 from novikoff.streaming.label_runs import LabelRuns, TargetRuns
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.opening import remember_reader
@@ -35,7 +38,8 @@ _FEATURE_OPTIONS = tuple(field.name for field in fields(Features))
 
 
 def learn(
-    stream: Iterable[Block] | PathLike | Sequence[PathLike],
+    stream: Any,
+    y: Any = None,
     *,
     loss: Literal["mistakes", "squared"] = "mistakes",
     rule: rules.RuleName | rules.Rule | Callable[[float, float], float] = "perceptron",
@@ -52,12 +56,15 @@ def learn(
     rejects: PathLike | None = None,
     **options: Any,
 ) -> StreamModel:
-    """Learn from the rows of files, or of a stream of blocks.
+    """Learn from the rows of files, of data in memory, or of a stream of blocks.
 
     Parameters
     ----------
-    stream : path, list of paths, or iterable of blocks
-        Files in any format that `open_stream` reads, or the blocks that it yields.
+    stream : path, list of paths, DataFrame, list of dicts, array, sparse matrix, or iterable of blocks
+        Files in any format that `open_stream` reads, or the blocks that it yields; or data as `StreamModel.predict`
+        takes them, which lead to the same model as a file with these rows.
+    y : list, array or Series of labels, optional
+        For data in memory; by default their labels are in the column `target`.
     loss : {"mistakes", "squared"}
         What to keep small: the number of wrong labels, or, for labels that are numbers, the squared errors of the
         predicted numbers (regression, see `StreamRegressor`).
@@ -67,9 +74,9 @@ def learn(
         The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
         n / (K * count of the label), for the n rows and K labels so far.
     passes : int
-        How often to go through the files.
+        How often to go through the files or data.
     shuffle : {"sorted", "always", "never"}
-        Whether the first pass visits the rows of files in a random order: if they come sorted by label, always, or
+        Whether the first pass visits the rows in a random order: if they come sorted by label, always, or
         never. Later passes visit them in a new random order each, unless it is "never". Rows of more than 512 MB are
         shuffled in parts. Blocks and pipes keep their order.
     seed : int
@@ -90,12 +97,12 @@ def learn(
         `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
         also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
-        `format` and `bad_rows`, as in `open_stream`.
+        `format` and `bad_rows`, as in `open_stream`; for data in memory the first three and the last.
 
     Returns
     -------
     StreamModel, or StreamRegressor for the squared loss
-        With `learn`, `predict`, `save`, `heaviest` and a `ledger`.
+        With `predict`, `predict_one`, `score`, `learn`, `learn_one`, `save`, `heaviest` and a `ledger`.
 
     Examples
     --------
@@ -115,6 +122,12 @@ def learn(
     >>> nk.learn(days, target="sail", checkpoint=checkpoint, resume=True).ledger.examples
     4
 
+    Rows that are in memory, here with their labels beside them:
+
+    >>> model = nk.learn([{"sky": "sun", "wind": 3}, {"sky": "rain", "wind": 9}], ["yes", "no"])
+    >>> model.predict_one({"sky": "rain", "wind": 8}), model.score(days)
+    ('no', 1.0)
+
     Blocks come from any reader:
 
     >>> nk.learn(nk.open_stream(days, target="sail"), hypothesis="last").ledger.examples
@@ -126,30 +139,33 @@ def learn(
     StreamRegressor(4 features, 4 examples)
     >>> folder.cleanup()
     """
-    files = _as_files(stream)
+    data = None if y is None and not is_data(stream) else stream
+    files = None if data is not None else _as_files(stream)
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
-    _require_sound(files, options, passes, checkpoint, resume)
+    _require_options(files, data, y, options)
+    _require_sound(files, data, passes, checkpoint, resume)
     learner = Learner(rules.resolve(rule), hypotheses.resolve(hypothesis), ties, fit_intercept)
     new = _new_model(loss, learner, Features(**chosen), class_weight)
     model = _new_or_resumed(new, checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
+    policy, check = ShufflePolicy(shuffle, seed), None if model.predicts_numbers else require_repeated_labels
     blocks: Iterable[Block]
-    if files is not None:
-        is_resumed = resume and model.encoding is not None
-        blocks = FilePasses(
-            model,
-            files,
-            passes=passes,
-            resume=is_resumed,
-            options=options,
-            policy=ShufflePolicy(shuffle, seed),
-            check=None if model.predicts_numbers else require_repeated_labels,
-            observer=_WarningObserver(),
-        )
+    if files is not None or data is not None:
+        how: dict[str, Any] = {
+            "passes": passes,
+            "resume": resume and model.encoding is not None,
+            "policy": policy,
+            "check": check,
+            "observer": _WarningObserver(),
+        }
+        if files is not None:
+            blocks = FilePasses(model, files, options=options, **how)
+        else:
+            blocks = DataPasses(model, _open_data(model, data, y, options), **how)
     else:
         remember_reader(model, stream)
-        blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))  # type: ignore[arg-type]  # no paths
+        blocks = model.ahead_of(RowSkipper(model.rows_of_run).skip(stream))
     LearningSession(model, blocks, checkpointer=checkpointer, rejects=log).run()
     if model.class_weights is not None and (unused := model.class_weights.unused(model.labels)):
         warnings.warn(f"class_weight has a weight for {unused[0]!r}, but no row had this label.", stacklevel=2)
@@ -165,18 +181,32 @@ def _as_files(stream: Any) -> list[str] | None:
     return None
 
 
-def _require_sound(
-    files: list[str] | None, options: dict[str, Any], passes: int, checkpoint: PathLike | None, resume: bool
-) -> None:
-    """Raise an error for arguments that do not fit together."""
-    if files is None and options:
+def _open_data(model: StreamModel, data: Any, y: Any, options: dict[str, Any]) -> OpenedData:
+    """Open data in memory, and let the model remember their target and how they are written."""
+    opened = open_data_for_model(model, data, y, options)
+    model.target, model.form = opened.target_name, model.form or opened.form
+    return opened
+
+
+def _require_options(files: list[str] | None, data: Any, y: Any, options: dict[str, Any]) -> None:
+    """Raise an error for options that say how to read something else."""
+    unknown = [name for name in options if name not in OPTIONS]
+    if data is not None and unknown:
+        raise TypeError(f"learn() got {unknown[0]!r}, which says how to read a file, but was given data in memory.")
+    if y is not None and options.get("target") is not None:
+        raise TypeError("learn() got labels twice: as y and, by target, as a column of the data; drop leaves it out.")
+    if files is None and data is None and options:
         raise TypeError(
             f"learn() got {next(iter(options))!r}, which says how to read a file, but was given blocks; "
             "give a path, or pass it to open_stream."
         )
+
+
+def _require_sound(files: list[str] | None, data: Any, passes: int, checkpoint: PathLike | None, resume: bool) -> None:
+    """Raise an error for arguments that do not fit together."""
     if passes < 1:
         raise DataError(f"passes must be 1 or more; found {passes}.")
-    if passes > 1 and (files is None or "-" in files):
+    if passes > 1 and data is None and (files is None or "-" in files):
         raise DataError("Blocks and pipes can be read once: for more than one pass give the paths of files.")
     if resume and checkpoint is None:
         raise DataError("resume needs the checkpoint to continue from.")

@@ -15,7 +15,7 @@ from novikoff.data.encoding import Encoding, Features, TableEncoding
 from novikoff.data.formats.block import Block
 from novikoff.data.formats.sources import STANDARD_INPUT
 from novikoff.data.table_form import TableForm
-from novikoff.errors import DataError, ModelFileError, ReentryError
+from novikoff.errors import ModelFileError, ReentryError
 from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section, read, read_model, write, write_model
 from novikoff.perceptron.learner import Learner
@@ -25,6 +25,7 @@ from novikoff.rules import Custom
 from novikoff.selection.calibration import Calibration
 from novikoff.streaming.class_weights import ClassWeight, ClassWeights
 from novikoff.streaming.encodings import encoding_for, read_encoding
+from novikoff.streaming.in_memory import DataMethods
 from novikoff.streaming.row_order import RunOrder
 from novikoff.system.copying import deep_copy
 from novikoff.system.exclusive import ExclusiveAccess, exclusive_read, exclusive_write, make_lock
@@ -34,8 +35,11 @@ __all__ = ["KIND", "StreamModel", "encoding_for"]
 KIND = "stream"
 
 
-class StreamModel(ExclusiveAccess):
+class StreamModel(DataMethods, ExclusiveAccess):
     """A model, and the encoding that makes rows of numbers of the blocks of a stream.
+
+    `predict`, `score`, `decision_function` and `learn` take DataFrames of pandas and polars, lists of dicts, arrays,
+    sparse matrices, texts, paths, and blocks; `predict_one` and `learn_one` take one example.
 
     A block is learned whole, or not at all if it is interrupted or rejected. A block with much text, or with a pause in
     it, is learned in pieces, and `rows_read` tells how many rows have been learned. Threads may share the model: one
@@ -117,7 +121,9 @@ class StreamModel(ExclusiveAccess):
         return deepcopy(kept)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"calibration": None} | state, _lock=make_lock(self), _piece=None)
+        # joblib may have mapped the arrays of a file into memory, where nothing can be written to them.
+        copied = {"calibration": None} | state | {"encoding": deepcopy(state["encoding"])}
+        self.__dict__.update(copied, _lock=make_lock(self), _piece=None)
 
     def _apply_pending(self) -> None:
         if self._piece is not None:
@@ -157,8 +163,11 @@ class StreamModel(ExclusiveAccess):
         for rows in piece.rows:
             if len(rows) and self.model.n_examples == piece.examples + done:
                 part = slice(done, done + len(rows))
-                weights = {} if piece.importances is None else {"importances": piece.importances[part]}
-                self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], **weights)
+                if piece.importances is None:  # a regression takes none
+                    self.model.learn_encoded(rows, piece.classes, piece.class_indices[part])
+                else:
+                    own = piece.importances[part]
+                    self.model.learn_encoded(rows, piece.classes, piece.class_indices[part], importances=own)
             done += len(rows)
         self.class_weights = piece.class_weights
         self.rows_read = piece.rows_read
@@ -226,11 +235,6 @@ class StreamModel(ExclusiveAccess):
             all_blocks = chain(iter([first]), blocks)
             del first  # or the first block would stay in memory to the end
             yield from encoding.precompute(all_blocks)
-
-    def learn(self, block: Block) -> None:
-        """Learn from every row of a block, in order."""
-        for _ in self.learn_until(block, ()):
-            pass
 
     def learn_until(
         self,
@@ -315,21 +319,6 @@ class StreamModel(ExclusiveAccess):
         if self.encoding is None:
             raise ValueError("The model has learned nothing yet.")
         return self.encoding.encode(block)
-
-    @exclusive_read
-    def predict(self, block: Block) -> np.ndarray:
-        """Return the label of every row of a block."""
-        return self.model.predict(self._rows_of(block))
-
-    @exclusive_read
-    def predict_proba(self, block: Block) -> np.ndarray:
-        """Return the probability of every label, in the order of `labels`, for every row of a block."""
-        if self.calibration is None:
-            raise DataError(
-                "The model has no probabilities: it has not been calibrated since it has last learned. Call "
-                "nk.calibrate(model, blocks) with rows that it has not learned from."
-            )
-        return self.calibration.probabilities(self.model.scores(self._rows_of(block)))
 
     @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
     from novikoff.streaming.model import StreamModel
 
-__all__ = ["open_for_model", "options_like", "read_for_model", "remember_reader"]
+__all__ = [
+    "known_notations",
+    "open_for_model",
+    "options_like",
+    "read_for_model",
+    "remember_reader",
+    "unnamed_columns",
+]
 
 
 def open_for_model(
@@ -30,7 +37,8 @@ def open_for_model(
     target = options.get("target", model.target if labelled else False)
     hints: dict[str, Any] = {} if target is None else {"target": target}
     kinds: dict[Any, str] = {}
-    if model.takes_tables and target is not None:
+    is_known = model.takes_tables and target is not None
+    if is_known:
         # A categorical column with the values a1 and 17 would be sniffed as numbers in a file that has only 17.
         kinds = dict(model.kinds)
         if labelled and any(isinstance(label, str) for label in model.labels):
@@ -39,11 +47,10 @@ def open_for_model(
         kinds[target] = "number"  # or one bad row among the first would make a column of words of it
     if kinds:
         hints["types"] = {**kinds, **options.pop("types", {})}
-    if model.kinds and target is not None:
+    if is_known:
         hints["only"] = frozenset(model.kinds)
-        n_columns = 0 if model.form is None else model.form.n_columns
-        hints["unnamed"] = UnnamedColumns.from_names(model.kinds, model.target, n_columns)
-        hints["notations"] = _known_notations(model, options)
+        hints["unnamed"] = unnamed_columns(model)
+        hints["notations"] = known_notations(model, options)
     return open_stream(path, otherwise=model.format, hints=hints, **options)
 
 
@@ -64,7 +71,12 @@ def options_like(reader: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**hints, **options, "types": {**kinds, **options.get("types", {})}}
 
 
-def _known_notations(model: StreamModel, options: dict[str, Any]) -> dict[str, str]:
+def unnamed_columns(model: StreamModel) -> UnnamedColumns | None:
+    """The columns of tables without a header, if a model has learned from such."""
+    return UnnamedColumns.from_names(model.kinds, model.target, 0 if model.form is None else model.form.n_columns)
+
+
+def known_notations(model: StreamModel, options: Mapping[str, Any]) -> dict[str, str]:
     """How the numbers of the columns are written that the model has learned from, unless `options` say how."""
     if model.form is None:  # it has learned from other formats, or with a version that did not remember it
         return {}

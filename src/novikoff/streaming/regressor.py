@@ -16,6 +16,7 @@ from novikoff.perceptron.learner import Learner
 from novikoff.regression.ledger import RegressionLedger
 from novikoff.regression.model import LARGEST_TARGET, RegressionModel
 from novikoff.selection.number_errors import NumberErrors
+from novikoff.streaming.in_memory import open_data_for_model
 from novikoff.streaming.model import StreamModel
 from novikoff.system.exclusive import exclusive_read
 
@@ -75,14 +76,24 @@ class StreamRegressor(StreamModel):
         """Return the targets of a block, and for each row the index of its own, which is that of the row."""
         return numbers_of(block), np.arange(len(block))
 
-    @exclusive_read
-    def predict(self, block: Block) -> np.ndarray:
-        """Return the number predicted for every row of a block."""
-        return self.model.predict(self._rows_of(block))
+    def decision_function(self, data: Any) -> np.ndarray:
+        """Raise an error: numbers have no scores."""
+        raise DataError("The model predicts numbers, which have no scores: use predict.")
 
-    def predict_proba(self, block: Block) -> np.ndarray:
+    def predict_proba(self, data: Any) -> np.ndarray:
         """Raise an error: numbers have no probabilities."""
         raise DataError("The model predicts numbers, which have no probabilities.")
+
+    def score(self, data: Any, y: Any = None) -> float:
+        """Return R^2 of the predictions: 1 is perfect, and 0 no better than the mean of the true numbers.
+
+        Parameters
+        ----------
+        data : as for `predict`
+        y : list, array or Series of numbers, optional
+            By default those in the column `target` of the data.
+        """
+        return self.measure_errors(open_data_for_model(self, data, y).blocks).r2
 
     @exclusive_read
     def heaviest(self, n: int = 10) -> list[tuple[Any, list[tuple[str, float]]]]:

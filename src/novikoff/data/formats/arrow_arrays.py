@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from novikoff._compiled.loops.decimals import VALUE_LIMIT
 from novikoff.data.formats.block import AnyColumn, CategoricalColumn, TextColumn
-from novikoff.data.formats.sniffing import MISSING, is_number, is_prose
+from novikoff.data.formats.notations import Notation, parse_cells
+from novikoff.data.formats.sniffing import is_prose
 from novikoff.errors import DataError
 
 __all__ = [
@@ -80,22 +81,23 @@ def _without_views(array: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(array.type, len(array), [bits, pa.py_buffer(cells), *memory]).cast(pa.large_string())
 
 
-def column_of(array: pa.Array, kind: str) -> AnyColumn:
-    """The cells of an array as a column of a kind."""
+def column_of(array: pa.Array, kind: str, notation: Notation = Notation.PLAIN) -> AnyColumn:
+    """The cells of an array as a column of a kind; strings that are numbers are written in a notation."""
     if kind == "number":
-        return numbers_of(array)
+        return numbers_of(array, notation)
     return texts_of(array) if kind == "text" else categories_of(array)
 
 
-def numbers_of(array: pa.Array) -> np.ndarray:
-    """The nearest doubles, NaN where a cell is missing, seconds for times; for a string that is no number, infinity."""
+def numbers_of(array: pa.Array, notation: Notation = Notation.PLAIN) -> np.ndarray:
+    """The nearest doubles, NaN where a cell is missing, seconds for times; for a string that is no number in the
+    notation, infinity."""
     if array.type == _DOUBLE and not array.null_count:
         return _cells(array, np.float64)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if holds_strings(array.type):
         strings = categories_of(array)
-        return np.array([*map(_parse_number, strings.values), np.nan])[strings.codes]
+        return np.append(parse_cells([value.strip() for value in strings.values], notation), np.nan)[strings.codes]
     if is_time(array.type):
         return _seconds(array)
     if pa.types.is_decimal(array.type):
@@ -110,13 +112,6 @@ def address_of(array: pa.Array) -> int | None:
     if array.type != _DOUBLE or array.null_count or not len(array):
         return None
     return int(array.buffers()[1].address) + _DOUBLE.bit_width // 8 * array.offset
-
-
-def _parse_number(string: str) -> float:
-    string = string.strip()
-    if string.lower() in MISSING:
-        return np.nan
-    return float(string) if is_number(string) else np.inf
 
 
 def _seconds(array: pa.Array) -> np.ndarray:

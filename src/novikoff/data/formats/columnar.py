@@ -6,6 +6,7 @@ Locations are file:row:column, both counted from 1.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from abc import abstractmethod
@@ -36,7 +37,8 @@ from novikoff.data.formats.columns import (
     declared_kinds,
     missing_label_error,
 )
-from novikoff.data.formats.delimited_layout import parse_number
+from novikoff.data.formats.delimited_layout import number_error
+from novikoff.data.formats.notations import Notation, parse_cell
 from novikoff.data.formats.number_matrix import NumberMatrix
 from novikoff.data.formats.read_ahead import map_in_threads
 from novikoff.data.formats.reader import Reader
@@ -64,6 +66,7 @@ class ColumnarReader(Reader[TableBlock]):
 
     _is_divisible = True
     _format: str
+    _notations: Mapping[str, Notation] = {}  # of the strings that are numbers, by column; plain by default
 
     def __init__(
         self,
@@ -198,7 +201,7 @@ class ColumnarReader(Reader[TableBlock]):
             if block is not None:
                 return block, None
             columns = {
-                self.names[k]: column_of(column, self.kinds[k])
+                self.names[k]: column_of(column, self.kinds[k], self._notation(k))
                 for k, column in zip(self._read, batch.columns, strict=True)
             }
         wrong = self._wrong_cells(batch, columns)
@@ -231,11 +234,14 @@ class ColumnarReader(Reader[TableBlock]):
             return None
         arrays, labels = batch.columns, None
         if self.target_name is not None:
-            labels, _ = labels_of(numbers_of(arrays.pop()))
+            labels, _ = labels_of(numbers_of(arrays.pop(), self._notation(self._read[-1])))
             # NaN, a missing one, is not below anything. (A dot product would wake the threads of BLAS.)
             if not np.einsum("i,i", labels, labels) < VALUE_LIMIT**2:
                 return None
-        memory = [address_of(array) or numbers_of(array) for array in arrays]
+        memory = [
+            address_of(array) or numbers_of(array, self._notation(k))
+            for array, k in zip(arrays, self.layout.used, strict=True)
+        ]
         numbers = NumberMatrix.from_memory(memory, [self.names[k] for k in self.layout.used], len(rows))
         if not (numbers.sum_of_squares < VALUE_LIMIT**2 or _are_below(VALUE_LIMIT, numbers.values)):
             return None
@@ -260,17 +266,21 @@ class ColumnarReader(Reader[TableBlock]):
                 wrong.setdefault(n, k)
         return wrong
 
+    def _notation(self, k: int) -> Notation:
+        return self._notations.get(self.names[k], Notation.PLAIN)
+
     def _error(self, batch: pa.RecordBatch, n: int, row: int, k: int) -> RowError:
         cell = batch.column(self.names[k])[n].as_py()
         if cell is not None and self.kinds[k] == "number":
-            try:
-                parse_number(str(cell).strip(), self.layout, row, k)
-            except RowError as error:
-                return error
+            text = str(cell).strip()
+            if not math.isnan(parse_cell(text, self._notation(k))):
+                return number_error(text, self.layout, row, k)
         return missing_label_error(self.layout.location(row, k), self.names[k])
 
 
 def _require_distinct(names: Sequence[str], name: str) -> tuple[str, ...]:
+    if len(set(names)) == len(names):
+        return tuple(names)  # to search for each takes long if there are thousands
     for second, twin in enumerate(names):
         if (first := names.index(twin)) != second:
             raise DataError(

@@ -24,6 +24,7 @@ __all__ = [
     "declared_kinds",
     "find_target_name",
     "missing_label_error",
+    "name_column",
     "position_of",
 ]
 
@@ -80,13 +81,15 @@ class UnnamedColumns:
         known = [position for position in positions if position is not None]
         return cls(max(count, *known), label) if names and len(known) == len(positions) else None
 
+    def fits(self, width: int) -> bool:
+        """Whether a table of this width has all columns, or all but the labels."""
+        return width == self.count or (width == self.count - 1 and self.label is not None)
+
     def names(self, width: int, table: str) -> tuple[str, ...]:
         """The names of the columns of a table of this width: all, or all but the labels."""
         names = tuple(_UNNAMED.format(k) for k in range(1, self.count + 1))
-        if width == self.count:
-            return names
-        if width == self.count - 1 and self.label is not None:
-            return tuple(name for name in names if name != self.label)
+        if self.fits(width):
+            return tuple(name for name in names if width == self.count or name != self.label)
         raise FileError(
             f"{table} has {pluralize(width, 'column')} without names; the model has learned from tables with "
             f"{self.count}, the labels included. If the first line names them, say that there is a header.",
@@ -157,6 +160,11 @@ def choose_columns(
 def declared_kinds(types: Mapping[str, str], names: Sequence[str], name: str) -> dict[int, str]:
     """The kinds of columns that the caller declares, by their indices."""
     return {column_index(column, names, name, FROM_TYPES): check_kind(kind) for column, kind in types.items()}
+
+
+def name_column(number: int) -> str:
+    """The name of a column that has none, by its number from 1."""
+    return f"column {number}"
 
 
 def check_kind(kind: str) -> str:

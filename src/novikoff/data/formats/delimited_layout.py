@@ -138,7 +138,9 @@ def number_error(cell: str, layout: TableLayout, line: int, k: int) -> RowError:
             column,
         )
     code, advice = RejectCode.NOT_A_NUMBER, "read the column as words"
-    if is_date(cell):
+    if not isinstance(layout, DelimitedLayout):
+        pass  # the caller cannot say how numbers are written
+    elif is_date(cell):
         code, advice = RejectCode.OTHER_DATE, "say how its dates are written"
     elif is_disguised_number(cell):
         code, advice = RejectCode.OTHER_DECIMAL, "say what its decimal mark is"
