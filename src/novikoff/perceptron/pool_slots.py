@@ -152,10 +152,13 @@ class PoolSlots(Slots):
         return wider
 
     def mark_hats(self, is_hat: np.ndarray) -> None:
-        """Note in place which features are hats. The plain expert, which was the average of PA-II so far, goes on
-        without them. Doing it twice has no further effect."""
-        known = self.is_hat if self.is_hat.size else np.zeros(len(is_hat), np.uint8)
-        new = (is_hat != 0) & (known == 0)
+        """Note in place which features are hats; those beyond the end of `is_hat` are none. The plain expert, which was
+        the average of PA-II so far, goes on without them. Doing it twice has no further effect."""
+        n_features = len(self.scored.values) - 1
+        known = self.is_hat if self.is_hat.size else np.zeros(n_features, np.uint8)
+        new = np.zeros(n_features, bool)
+        n_told = min(n_features, len(is_hat))
+        new[:n_told] = (is_hat[:n_told] != 0) & (known[:n_told] == 0)
         if new.any():
             values = self.scored.values
             if not self.is_hat.size:
