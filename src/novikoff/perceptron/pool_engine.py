@@ -72,7 +72,7 @@ class PoolEngine(StatefulEngine):
             slots.mark_hats(is_hat)
         arrays = rows.data, rows.indices, rows.indptr, rows.n_features, rows.squared_norms
         where = visits.order, visits.start, visits.stop
-        theta = state.raw.coef.T if rows.is_sparse else state.raw.coef
+        theta, n_vectors = state.raw.coef.T if rows.is_sparse else state.raw.coef, len(state.raw.bias)
         return learn_pool(
             arrays,
             slots.is_hat,
@@ -84,6 +84,7 @@ class PoolEngine(StatefulEngine):
             (state.counts, state.measures),
             tuple(log),
             visits.importances,
+            None if n_vectors == 1 else np.empty((3, n_vectors)),
         )
 
     def scores(self, state: State, rows: Rows, *, constant: float, tie: int) -> np.ndarray:

@@ -85,12 +85,14 @@ class PoolArrays(NamedTuple):
 
 
 @loop
-def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, counters, log, importances):
+def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, counters, log, importances, slopes):
     """Learn from rows order[start:stop], or start..stop-1 if order is None.
 
     `is_hat` has one number for each feature, or none: then the plain expert is the average of PA-II. `theta` is its
-    vectors, rows of an array for dense rows and columns for sparse ones, and its constants. Return (mistakes of the
-    vote logged, position reached). A position below `stop` is that of a row that is not all finite numbers.
+    vectors, rows of an array for dense rows and columns for sparse ones, and its constants. `slopes` has room for three
+    numbers of each vector; None for two classes, for which numba then leaves out what many classes need. Return
+    (mistakes of the vote logged, position reached). A position below `stop` is that of a row that is not all finite
+    numbers.
     """
     data, indices, indptr, _, squared_norms = rows
     constant, tie = settings
@@ -104,7 +106,7 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
         np.empty((N_CANDIDATES, n_vectors)),
         np.empty((N_EXPERTS, n_vectors)),
     )
-    votes, slopes, d, moved = np.empty(n_vectors), np.empty((3, n_vectors)), np.empty(N_EXPERTS), np.empty(N_EXPERTS)
+    votes, d, moved = np.empty(n_vectors), np.empty(N_EXPERTS), np.empty(N_EXPERTS)
     logged = 0
     position = start
     while position < stop:
@@ -118,7 +120,7 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
         answer(s, n, is_hat, squares, mixers, votes_so_far, tie, u, scores, votes)
         importance = 1.0 if importances is None else importances[i]
         example = (constant, is_hat, code, n, q, importance)
-        if n_vectors == 1:
+        if slopes is None:
             learn_two_classes(row, example, s, scored, kept, numbers)
         else:
             learn_many_classes(row, example, tie, s, slopes, scored, kept, numbers)
