@@ -56,8 +56,9 @@ def test_this_process_compiles_the_reader_and_the_other_one_the_rest(tmp_path):
     ("kinds", "format"), [(["number", "word", "text"], "TableReader"), (None, "SvmlightReader"), (None, "VwReader")]
 )
 @pytest.mark.parametrize("hats", [False, True])
-def test_every_kind_of_rows_can_be_learned_ahead(kinds, format, hats):
-    compile_for({"kinds": kinds, "format": format, "hats": hats})
+@pytest.mark.parametrize("rule", ["perceptron", "arow"])
+def test_every_kind_of_rows_can_be_learned_ahead(kinds, format, hats, rule):
+    compile_for({"kinds": kinds, "format": format, "hats": hats, "rule": rule})
 
 
 def started_with(monkeypatch, command):
