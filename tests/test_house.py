@@ -86,6 +86,7 @@ MORE_IMPORTS = {
     "columns.py": HAND_WRITTEN | {"ctypes", "novikoff._compiled.jit", "novikoff._compiled.switches"},
     "dicts.py": {"novikoff._compiled.pyobjects"},
     "step_size.py": {"novikoff.rules"},  # whose formulas it compiles
+    "stateful_formulas.py": {"collections.abc", "math", "novikoff.stateful_rules"},
 }
 
 

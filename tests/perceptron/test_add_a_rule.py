@@ -13,7 +13,8 @@ import pytest
 from novikoff import rules, stateful_rules
 from novikoff._compiled import is_compiling
 from novikoff._compiled.jit import files_behind
-from novikoff._compiled.loops import additive
+from novikoff._compiled.loops import additive, stateful_formulas
+from novikoff.perceptron.find_engine import find_engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -92,6 +93,7 @@ def test_rules_need_neither_numba_nor_scikit_learn():
 def test_every_named_rule_has_a_formula_that_loops_know(rule):
     if isinstance(rule, rules.StatefulRule):
         assert find_engine(rule) is not None
+        assert tuple(stateful_formulas.ROUNDS_OF_KINDS) == stateful_rules.KINDS
     else:
         assert rule.formula[0] in rules.FORMULAS
 

@@ -55,8 +55,9 @@ def test_this_process_compiles_the_reader_and_the_other_one_the_rest(tmp_path):
 @pytest.mark.parametrize(
     ("kinds", "format"), [(["number", "word", "text"], "TableReader"), (None, "SvmlightReader"), (None, "VwReader")]
 )
-def test_every_kind_of_rows_can_be_learned_ahead(kinds, format):
-    compile_for({"kinds": kinds, "format": format})
+@pytest.mark.parametrize("rule", ["perceptron", "arow"])
+def test_every_kind_of_rows_can_be_learned_ahead(kinds, format, rule):
+    compile_for({"kinds": kinds, "format": format, "rule": rule})
 
 
 def started_with(monkeypatch, command):

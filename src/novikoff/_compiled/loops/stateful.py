@@ -51,7 +51,7 @@ from novikoff._compiled.loops.stateful_formulas import (
     settle,
     step,
 )
-from novikoff.rules import LARGEST_SQUARED_UPDATE
+from novikoff._compiled.loops.step_size import LARGEST_SQUARED_UPDATE
 
 __all__ = ["learn_stateful", "score_stateful"]
 

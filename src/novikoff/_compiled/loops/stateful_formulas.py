@@ -25,9 +25,19 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from novikoff._compiled import inlined_exactly
-from novikoff.stateful_rules import KINDS, THETA, AdaGrad, Arow, CoinBetting
+from novikoff.stateful_rules import THETA, AdaGrad, Arow, CoinBetting
 
-__all__ = ["NEEDS_REFRESH", "NEEDS_SIZE", "ROUNDS", "SATISFIED", "THETA", "measure", "refresh", "settle", "step"]
+__all__ = [
+    "NEEDS_REFRESH",
+    "NEEDS_SIZE",
+    "ROUNDS_OF_KINDS",
+    "SATISFIED",
+    "THETA",
+    "measure",
+    "refresh",
+    "settle",
+    "step",
+]
 
 SQUARES = 1  # of AdaGrad
 VARIANCE = 1  # of AROW
@@ -133,12 +143,13 @@ def settle_coin(slots, j, k, x, c, w, slope, unused, also_unused):
 
 # -- one function for all rules
 
-_OF_KINDS: dict[type, Rounds] = {
+# In the order of `stateful_rules.KINDS`, written out: loops are compiled anew when this file changes, not that one.
+ROUNDS_OF_KINDS: dict[type, Rounds] = {
     AdaGrad: Rounds(1.0, None, None, step_adagrad, settle_adagrad),
     Arow: Rounds(1.0, measure_arow, None, step_arow, settle_arow),
     CoinBetting: Rounds(math.inf, measure_coin, refresh_coin, step_coin, settle_coin),
 }
-ROUNDS: tuple[Rounds, ...] = tuple(_OF_KINDS[kind] for kind in KINDS)
+ROUNDS: tuple[Rounds, ...] = tuple(ROUNDS_OF_KINDS.values())
 
 # By the index of a rule: the margin that satisfies it, and which rounds it needs.
 SATISFIED: tuple[float, ...] = tuple(rounds.satisfied for rounds in ROUNDS)
