@@ -17,7 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 ESTIMATORS = [
     *(nk.Perceptron(hypothesis=name) for name in hypotheses.NAMES),
-    *(nk.Perceptron(rule=name, hypothesis="averaged") for name in rules.NAMES[1:]),
+    *(nk.Perceptron(rule=name, hypothesis="averaged") for name in rules.NAMES[1:] if name != "auto"),
+    nk.Perceptron(rule="auto"),
     *(nk.Perceptron(hypothesis="pocket", order=order, random_state=0) for order in ("shuffled", "random", "worst")),
     nk.Perceptron(fit_intercept=False),
 ]

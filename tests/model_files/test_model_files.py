@@ -23,6 +23,7 @@ from novikoff import Learner, Rows, model_files, rules
 from novikoff.errors import ModelFileError
 from novikoff.model_files.container import pack, unpack
 from novikoff.model_files.loading import KINDS
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.model import Model
 from tests.support.strategies import FORMATS, HYPOTHESES, TIES, csr, dicts, integers, one_by_one, streams
 
@@ -75,6 +76,9 @@ def streams_and_models(draw):
         "ties": draw(st.sampled_from(TIES)),
         "fit_intercept": draw(st.booleans()),
     }
+    engine = find_engine(rules.resolve(how["rule"]))
+    if engine is not None:
+        how["hypothesis"] = draw(st.sampled_from([name.lower() for name in engine.hypotheses]))
     return X * scale, y.tolist(), how, draw(st.integers(1, len(y)))
 
 
@@ -753,6 +757,7 @@ def test_killed_while_saving(path):
 import os, random, signal, sys, time
 import numpy as np
 from novikoff import Learner, model_files
+from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.model import Model
 
 rng = random.Random(0)

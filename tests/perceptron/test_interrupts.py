@@ -57,6 +57,7 @@ MAKERS = {
     "voted": lambda: learned(hypothesis="voted"),
     "one label": lambda: learned([({"a": 1.0}, "spam")]),
     "three labels": lambda: learned([*STREAM, ({"b": 1.0}, "eggs")], hypothesis="averaged"),
+    "auto": lambda: learned(rule="auto"),
     "from dicts": lambda: dicts_fitted(hypothesis="averaged"),
 }
 ARRAYS = {
@@ -64,6 +65,7 @@ ARRAYS = {
     "averaged": lambda: fitted(hypothesis="averaged"),
     "pocket": lambda: fitted(hypothesis="pocket"),
     "voted": lambda: fitted(hypothesis="voted"),
+    "auto": lambda: fitted(rule="auto"),
     "separator": lambda: nk.Perceptron(separator=[0.5, 1.0, 1.0, -1.0], classes=["ham", "spam"]).partial_fit(
         ROWS, LABELS
     ),
