@@ -230,7 +230,7 @@ def learn(
     counter, guard = ByteCounter(files, 1), DeferredInterrupts()
     log, draft = RejectLog(rejects, append=resume, notify=say), _draft_path(output, start if resume else None)
     warm_up = WarmUp()
-    report = LearningReport(model, counter, warm_up)
+    report = LearningReport(model, counter, warm_up, shuffle)
     options = drop_unset(options)
     held_out = Holdout(holdout, seed)
     blocks = FilePasses(
