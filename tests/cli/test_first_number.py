@@ -54,6 +54,13 @@ class TestSortedRows:
         test = run("test", tmp_path / "m.nk", other).stdout
         assert float(re.search(r"rows, ([\d.]+)%", test)[1]) < 18
 
+    def test_always_does_not_claim_that_they_are_sorted(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,y\n" + "1,u\n2,v\n" * 100)
+        said = run("learn", path, "-o", tmp_path / "m.nk", "--shuffle", "always").stderr
+        assert "The rows are learned in a random order, with seed 0" in said
+        assert "sorted" not in said
+
     def test_without_shuffling_the_number_is_called_meaningless(self, tmp_path):
         path = table(tmp_path / "t.csv")
         said = run("learn", path, "-o", tmp_path / "m.nk", "--shuffle", "never").stderr

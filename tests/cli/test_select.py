@@ -113,6 +113,16 @@ def test_too_few_rows_or_labels_are_an_error(tmp_path):
     assert not (tmp_path / "m.nk").exists()
 
 
+@pytest.mark.parametrize("command", ["select", "compare"])
+def test_a_target_with_a_label_per_row_is_refused(tmp_path, command):
+    path = tmp_path / "mail.csv"
+    path.write_text("kind,mail\n" + "".join(f"ham,see you {k}\nspam,win {k}\n" for k in range(200)))
+    output = ["-o", tmp_path / "m.nk"] if command == "select" else []
+    said = run(command, path, "--target", "mail", *output, code=1).output
+    assert "nearly every row has a label of its own" in said
+    assert "--target names another" in said
+
+
 def test_an_output_that_is_read_is_refused(tmp_path, train, test):
     before = test.read_bytes()
     run("select", train, "--test", test, "-o", test, code=2)

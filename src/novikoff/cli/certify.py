@@ -26,7 +26,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 _MOST_LABELS = 100  # more would give thousands of pairs, and are hardly classes
 # What to do about a `TableError`, by its remedy.
 _ADVICE = {
-    "drop-rows": "Leave such rows out with --drop-missing.",
+    "drop-rows": "Leave such rows out with --drop-missing, or name another column with --target.",
     "drop-rows-or-column": "Leave these rows out with --drop-missing, or a column with --drop.",
     "drop-column": "Leave it out with --drop.",
     "drop-columns": "Leave columns out with --drop.",

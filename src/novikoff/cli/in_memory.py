@@ -14,6 +14,7 @@ from novikoff.errors import DataError
 from novikoff.formatting.phrases import quoted_list
 
 if TYPE_CHECKING:
+    from novikoff.data.formats.block import Block
     from novikoff.data.table_form import TableForm
     from novikoff.selection.in_memory import InMemoryBlocks
 
@@ -27,12 +28,26 @@ def read_in_memory(
     target: str | None = None,
     form: TableForm | None = None,
 ) -> InMemoryBlocks:
-    """Read files to the end; say what their columns are read as, and which rows were left out."""
+    """Read files to the end; say what their columns are read as, and which rows were left out.
+
+    Without a known `target` these are rows to learn from: labels that cannot be classes are refused after the first
+    block, as `novikoff learn` does.
+    """
+    from novikoff.cli.learning_report import check_first_block
     from novikoff.selection.in_memory import InMemoryBlocks
     from novikoff.streaming.rejects import RejectLog
 
     log = RejectLog(rejects, notify=say)
-    data = InMemoryBlocks.read(files, options, target=target, form=form, on_open=ColumnsReport().add, on_block=log.add)
+    is_first = target is None
+
+    def check(block: Block) -> None:
+        nonlocal is_first
+        log.add(block)
+        if is_first and len(block):
+            check_first_block(block)
+            is_first = False
+
+    data = InMemoryBlocks.read(files, options, target=target, form=form, on_open=ColumnsReport().add, on_block=check)
     log.close()
     return data
 

@@ -235,7 +235,7 @@ def learn(
     warm_up = WarmUp(hats=model.features.has_hats)
     if not model.predicts_numbers:
         warm_up = WarmUp(model.model.learner.rule, hats=model.features.has_hats)
-    report = LearningReport(model, counter, warm_up)
+    report = LearningReport(model, counter, warm_up, shuffle)
     options = drop_unset(options)
     held_out = Holdout(holdout, seed)
     blocks = FilePasses(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
     from novikoff.streaming.label_runs import LabelRuns, TargetRuns
     from novikoff.streaming.model import StreamModel
-    from novikoff.streaming.row_order import RunOrder
+    from novikoff.streaming.row_order import RunOrder, Shuffles
     from novikoff.streaming.session import LearningSession
     from novikoff.streaming.warm_up import WarmUp
 
@@ -62,6 +62,8 @@ class LearningReport(PassObserver):
         Follows the bytes of each file.
     warm_up : WarmUp
         Told what the rows of each file are like.
+    shuffle : {"sorted", "always", "never"}
+        Which rows the first pass visits in a random order.
 
     Attributes
     ----------
@@ -73,8 +75,8 @@ class LearningReport(PassObserver):
 
     session: LearningSession
 
-    def __init__(self, model: StreamModel, counter: ByteCounter, warm_up: WarmUp) -> None:
-        self.model = model
+    def __init__(self, model: StreamModel, counter: ByteCounter, warm_up: WarmUp, shuffle: Shuffles) -> None:
+        self.model, self._shuffle = model, shuffle
         self.progressive = None if model.predicts_numbers else ProgressiveErrors(model.model)
         self._counter, self._columns, self._warm_up = counter, ColumnsReport(), warm_up
         self._examples, self._mistakes = model.ledger.examples, getattr(model.ledger, "mistakes", 0)
@@ -90,7 +92,9 @@ class LearningReport(PassObserver):
         say(message)
 
     def on_order(self, order: RunOrder) -> None:
-        why = "The rows come sorted by label, and are" if order.is_first_shuffled else "Passes after the first are"
+        why = "Passes after the first are"
+        if order.is_first_shuffled:
+            why = "The rows are" if self._shuffle == "always" else "The rows come sorted by label, and are"
         how = f" {order.parts} parts one after another, since they do not fit in memory," if order.parts > 1 else ""
         say(f"{why} learned in a random order,{how} with seed {order.seed}; --shuffle never keeps the order.")
 

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from novikoff.formatting.phrases import pluralize
+
 if TYPE_CHECKING:
     from novikoff.data.formats.sources import Source
     from novikoff.perceptron.ledger import Ledger
@@ -77,7 +79,7 @@ class _GrowingTable(ABC):
         rate = (ledger.examples - self.first) / seconds
         compiling = compile_seconds() - self._compiled_before
         apart = f", besides {compiling:.1f} s of compiling" if compiling >= 0.05 else ""
-        say(f"{ledger.examples - self.first:,} rows in {seconds:.1f} s, {rate:,.0f} rows/s{apart}.")
+        say(f"{pluralize(ledger.examples - self.first, 'row')} in {seconds:.1f} s, {rate:,.0f} rows/s{apart}.")
 
 
 class LedgerTable(_GrowingTable):

@@ -250,7 +250,8 @@ class _TrainingRun:
         if stop is not None:
             raise self._explain_stop(stop, passes)
         kept = f"Pass {self.best} is kept. " if self.best else ""
-        say(f"{kept}{self.output}: {len(self.tagger.tags_)} tags, {self.output.stat().st_size / 1e6:.1f} MB.")
+        tags = pluralize(len(self.tagger.tags_), "tag")
+        say(f"{kept}{self.output}: {tags}, {self.output.stat().st_size / 1e6:.1f} MB.")
 
     def _has_learned(self) -> bool:
         """Return whether anything was learned."""

@@ -49,7 +49,7 @@ class TableRemedy(StrEnum):
 
 
 _ADVICE = {
-    TableRemedy.DROP_ROWS: "Leave such rows out with drop_missing=True.",
+    TableRemedy.DROP_ROWS: "Leave such rows out with drop_missing=True, or name another target.",
     TableRemedy.DROP_ROWS_OR_COLUMN: "Leave these rows out with drop_missing=True, or a column with drop.",
     TableRemedy.DROP_COLUMN: "Leave it out with drop.",
     TableRemedy.DROP_COLUMNS: "Leave columns out with drop.",
