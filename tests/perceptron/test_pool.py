@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import novikoff as nk
 from novikoff import Learner, Rows, rules
 from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM
-from novikoff.errors import RuleError
+from novikoff.errors import DataError, RuleError
 from novikoff.perceptron.pool_slots import pool_of
 from tests.reference import pool as reference
 from tests.reference.perceptron import differences, largest_margin
@@ -348,6 +348,19 @@ def test_a_linear_model_of_a_stream_has_the_mixers_mistakes(tmp_path):
     assert nk.load(tmp_path / "model.nk").experts_ == model.experts_
     with pytest.raises(RuleError, match="'auto'"):
         linear.to_linear()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_row_that_is_no_number_ends_a_pass_before_it(bad, form):
+    X, codes = rows_and_codes(16, 2)
+    X[30, 2] = bad
+    learner = Learner(rules.Auto())
+    state = learner.init(6)
+    with pytest.raises(DataError, match="row 30, column 2"):
+        learner.update(state, Rows.of(form(X)), codes)
+    _, expected = learn(X[:30], codes[:30])
+    assert_same(state, expected)
 
 
 def test_other_hypotheses_are_refused():

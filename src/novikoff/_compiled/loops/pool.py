@@ -49,7 +49,7 @@ from novikoff._compiled.loops.pool_mixers import (
 )
 from novikoff._compiled.loops.pool_steps import learn_many_classes, learn_two_classes
 from novikoff._compiled.loops.pool_vote import N_CANDIDATES, cast_votes, judge, update_vote
-from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM, row_at
+from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM, row_at, row_squared_norm
 
 __all__ = ["PoolArrays", "learn_pool", "score_pool"]
 
@@ -94,7 +94,7 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
     (mistakes of the vote logged, position reached). A position below `stop` is that of a row that is not all finite
     numbers.
     """
-    data, indices, indptr, _, squared_norms = rows
+    data, indices, indptr, n_features, squared_norms = rows
     constant, tie = settings
     scored, kept, mixers, squares, votes_so_far, trace, numbers = pool
     w, bias = theta
@@ -112,11 +112,12 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
     while position < stop:
         i = row_at(order, position)
         row, code, n = (data, indices, indptr, i), codes[i], np.float64(counts[EXAMPLES])
-        q = score_entries(row, constant, scored, kept, s)
-        if not q <= LARGEST_SQUARED_NORM:
-            break
         if squared_norms[i] < 0.0:
-            squared_norms[i] = max(q - constant, 0.0)
+            squared_norm = row_squared_norm(data, indices, indptr, i, n_features)
+            if not squared_norm <= LARGEST_SQUARED_NORM:
+                break
+            squared_norms[i] = squared_norm
+        q = score_entries(row, constant, scored, kept, s)
         answer(s, n, is_hat, squares, mixers, votes_so_far, tie, u, scores, votes)
         importance = 1.0 if importances is None else importances[i]
         example = (constant, is_hat, code, n, q, importance)
