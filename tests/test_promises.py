@@ -31,12 +31,15 @@ def separable(seed, n=20, d=3):
 
 @pytest.mark.parametrize("order", ["given", "shuffled", "random", "worst"])
 @pytest.mark.parametrize("rule", [*rules.NAMES, pytest.param(lambda m, q: 0.3 if m <= 0.7 else 0.0, id="own")])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_converged_means_that_every_training_row_is_correct(rule, order):
+    is_stateful = isinstance(rules.resolve(rule), rules.StatefulRule)  # it need not converge
     for seed in range(25):
         rows, labels = separable(seed)
-        clf = nk.Perceptron(rule, order=order, random_state=seed, max_iter=100_000).fit(rows, labels)
-        assert clf.converged_
-        assert (clf.predict(rows) == labels).all()
+        max_iter = 50 if is_stateful else 100_000
+        clf = nk.Perceptron(rule, order=order, random_state=seed, max_iter=max_iter).fit(rows, labels)
+        assert clf.converged_ or is_stateful
+        assert not clf.converged_ or (clf.predict(rows) == labels).all()
 
 
 def test_the_warning_counts_the_remaining_mistakes():
@@ -89,6 +92,9 @@ def test_no_bound_is_claimed_that_is_not_proved():
 @pytest.mark.parametrize("rule", rules.NAMES)
 def test_a_very_small_margin(rule):
     ledger = nk.Perceptron(rule).partial_fit(X, y).ledger_.with_margin(1e-200)
+    if isinstance(rules.resolve(rule), rules.StatefulRule):
+        assert ledger.mistake_bound is ledger.mistakes_left is None
+        return
     assert ledger.mistake_bound == np.inf
     assert ledger.mistakes_left is None
     assert "inf" in repr(ledger)

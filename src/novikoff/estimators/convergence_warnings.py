@@ -52,6 +52,11 @@ def _explain_stall(rows: Rows, learner: Learner) -> str:
 
 
 def _advise_for_inseparable(learner: Learner) -> str:
+    if learner.engine is not None:
+        return (
+            "use a small max_iter. Even if one does, this rule need not find it, since its steps grow shorter: "
+            "rule='perceptron' would."
+        )
     if isinstance(learner.hypothesis, hypotheses.Last):
         return "use hypothesis='averaged', 'voted' or 'pocket' with a small max_iter. Otherwise increase max_iter."
     name = type(learner.hypothesis).__name__.lower()

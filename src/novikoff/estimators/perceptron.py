@@ -271,6 +271,11 @@ class Perceptron(OnlineClassifierMixin, ClassifierMixin, BaseEstimator):
         now, wanted = self._model.learner, self._make_learner(self._model.n_features)
         if (now.hypothesis, now.fit_intercept) != (wanted.hypothesis, wanted.fit_intercept):
             raise DataError("hypothesis and fit_intercept cannot change once learning has begun; fit starts anew.")
+        if type(now.rule) is not type(wanted.rule) and (now.engine or wanted.engine) is not None:
+            raise DataError(
+                f"rule cannot change from {type(now.rule).__name__} to {type(wanted.rule).__name__} once learning has "
+                "begun: what a rule keeps for each feature means nothing to another. fit starts anew."
+            )
         return wanted if (now.rule, now.ties) != (wanted.rule, wanted.ties) else None
 
     def learn_one(self, x: Any, y: Any, sample_weight: float | None = None) -> Perceptron:
