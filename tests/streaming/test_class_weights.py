@@ -39,7 +39,7 @@ def test_a_stream_learns_with_the_weights_of_its_labels(class_weight, tmp_path):
     labels = np.where(y, "spam", "ham").tolist()
     c = running_balance(labels) if class_weight == "balanced" else [class_weight.get(each, 1.0) for each in labels]
     expected = nk.Perceptron(hypothesis="averaged").partial_fit(X, labels, sample_weight=c)
-    model = nk.learn(path, target="y", scale=False, class_weight=class_weight)
+    model = nk.learn(path, target="y", scale=False, hypothesis="averaged", class_weight=class_weight)
     np.testing.assert_allclose(weights_of(model), strategies.raw(expected)[0], rtol=1e-12)
     np.testing.assert_allclose(account(model.ledger), account(expected.ledger_), rtol=1e-12)
     assert model.ledger.importance_range == pytest.approx((min(c), max(c)))

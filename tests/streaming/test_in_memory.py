@@ -84,7 +84,7 @@ def test_dicts_lead_to_the_model_of_json_lines(frame, tmp_path):
 def test_one_dict_at_a_time_leads_to_the_model_of_json_lines(frame, tmp_path):
     rows = records(frame.drop(columns="note"))
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    expected = nk.learn(tmp_path / "t.jsonl", target="y")
+    expected = nk.learn(tmp_path / "t.jsonl", target="y", hypothesis="averaged")
     model = nk.StreamModel(nk.Learner(hypothesis="averaged"))
     for row in rows:
         model.learn_one({key: value for key, value in row.items() if key != "y"}, row["y"])

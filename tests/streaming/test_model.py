@@ -93,7 +93,7 @@ ROWS = [
     (1.0, "rain", "a b"),
 ]
 LABELS = ["stay", "go", "go", "stay", "go", "stay", "go"]
-WORDS_ALONE = Features(ngrams=(1, 1), char_ngrams=(0, 0))
+WORDS_ALONE = Features(hats=False, ngrams=(1, 1), char_ngrams=(0, 0))
 
 numbers = st.floats(-1e6, 1e6) | st.just(math.nan)
 texts = st.none() | st.text("aB \xe9.", max_size=6)
@@ -126,7 +126,7 @@ def test_a_table_becomes_numbers():
 
 @given(st.lists(numbers, min_size=1, max_size=30))
 def test_running_standardisation(values):
-    found = matrix(TableEncoding().learn(numbers_only(*values)))[:, 0]
+    found = matrix(TableEncoding(Features(hats=False)).learn(numbers_only(*values)))[:, 0]
     for a, b in zip(found, standardise_by_definition(values), strict=True):
         assert math.isfinite(a)
         assert b is None or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
@@ -149,7 +149,7 @@ def test_numbers_that_are_not_scaled():
 
 
 def test_rows_are_dense_as_long_as_all_columns_are_numbers():
-    encoding = TableEncoding()
+    encoding = TableEncoding(Features(hats=False))
     dense, sparse_ones = encoding.learn(numbers_only(3.0, 7.0, math.nan, 4.0))
     assert (len(dense), dense.is_sparse, len(sparse_ones), sparse_ones.is_sparse) == (2, False, 2, True)
     assert encoding.encode(numbers_only(3.0)).is_sparse
@@ -331,7 +331,7 @@ def test_an_invalid_encoding_is_refused(change, message):
 
     root = Section("m.nk holds no valid model")
     part = root.add_part("encoding")
-    encoding = TableEncoding()
+    encoding = TableEncoding(Features(hats=False))
     list(encoding.learn(table(ROWS)))
     part.facts["kind"] = encoding.kind
     encoding.write_to(part)
@@ -582,7 +582,7 @@ def test_categories_after_a_first_block_without_rows():
 
 
 def test_an_empty_category_is_missing():
-    encoding = TableEncoding()
+    encoding = TableEncoding(Features(hats=False))
     block = TableBlock("t.parquet", np.arange(3), None, {"sky": CategoricalColumn.from_cells(["", None, "sun"])})
     assert matrix(encoding.learn(block)).tolist() == [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     assert encoding.names == ["sky=?", "sky=sun"]

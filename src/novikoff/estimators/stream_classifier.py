@@ -66,7 +66,9 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=0
         Seed of the permutations.
     scale : bool, default=True
-        Standardise the numbers of a table; those of a sparse matrix are left as they are.
+        Standardise the numbers of a table, and in a sparse matrix those that are not 0 or 1.
+    hats : bool, default=True
+        Also interpolate standardised numbers between knots, by which the model has a curve over each, not only a line.
     hash_bits : int, default=20
         The first 2**hash_bits features have a weight each, which later ones share.
     ngrams, char_ngrams : (int, int), default=(1, 2) and (3, 4)

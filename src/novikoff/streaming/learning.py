@@ -69,8 +69,9 @@ def learn(
         What to keep small: the number of wrong labels, or, for labels that are numbers, the squared errors of the
         predicted numbers (regression, see `StreamRegressor`).
     rule, hypothesis, fit_intercept, ties
-        As those of `Perceptron`; not for the squared loss, which has nothing to choose. By default the hypothesis is
-        "averaged", and "last" for "arow", "adagrad" and "coin", whose steps grow shorter by themselves.
+        As those of `Perceptron`; not for the squared loss, which has nothing to choose. The rule is "auto"
+        by default, or "perceptron" if a hypothesis is chosen; the hypothesis is "averaged" by default, or "last" for
+        "auto", "arow", "adagrad" and "coin".
     class_weight : dict {label: weight} or "balanced", optional
         The factor of the steps on rows with each label, > 0; a label that is not in the dict has 1. "balanced" is
         n / (K * count of the label), for the n rows and K labels so far.
@@ -95,7 +96,7 @@ def learn(
         A file for the rows that `bad_rows="skip"` leaves out, each with its reason.
     **options
         How columns become features: `scale=False` takes numbers as they are, not standardised as they come;
-        `hats=True` also interpolates standardised numbers between knots, so that the model learns a curve over each;
+        `hats=False` does not also interpolate them between knots, by which the model learns a curve over each;
         `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
         also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
