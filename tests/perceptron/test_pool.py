@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import novikoff as nk
 from novikoff import Learner, Rows, rules
-from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM
-from novikoff.errors import DataError, RuleError
-from novikoff.perceptron.pool_slots import pool_of
+from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM, LENGTH, STRIDE
+from novikoff.errors import DataError, ModelFileError, RuleError
+from novikoff.perceptron.pool_slots import PoolSlots, pool_of
 from tests.reference import pool as reference
 from tests.reference.perceptron import differences, largest_margin
 from tests.support.strategies import TIES
@@ -361,6 +361,15 @@ def test_a_row_that_is_no_number_ends_a_pass_before_it(bad, form):
         learner.update(state, Rows.of(form(X)), codes)
     _, expected = learn(X[:30], codes[:30])
     assert_same(state, expected)
+
+
+@pytest.mark.parametrize(("index", "value"), [(LENGTH, 257.0), (LENGTH, -1.0), (LENGTH, 0.5), (STRIDE, 0.0)])
+def test_a_file_with_an_impossible_trace_is_refused(index, value):
+    _, state = learn(*rows_and_codes(17, 2))
+    arrays = pool_of(state).copy().arrays()
+    arrays["numbers"][index] = value
+    with pytest.raises(ModelFileError, match="trace"):
+        PoolSlots.of_arrays(arrays)
 
 
 def test_other_hypotheses_are_refused():

@@ -230,7 +230,7 @@ def contents(tmp_path_factory, model):
 
 
 def test_svmlight_columns_may_grow():
-    model = StreamModel(Learner())
+    model = StreamModel(Learner(), Features(hats=False))
     model.learn(sparse([[0, 1.0], [0, -1.0]], [1, -1]))
     model.learn(sparse([[0, 1.0, 5.0]], [1]))
     assert model.names == ["0", "1", "2"]
@@ -373,7 +373,7 @@ def wide(n_numbers, sky, labels):
 @pytest.mark.parametrize("sky", [None, ["sun", "rain", "sun", "fog"]])
 def test_few_features_for_many_columns(tmp_path, n_numbers, sky):
     """Two features for all names: a name without its own shares one."""
-    model = StreamModel(Learner(), Features(hash_bits=1))
+    model = StreamModel(Learner(), Features(hats=False, hash_bits=1))
     for block in pieces(wide(n_numbers, sky, ["a", "b", "a", "b"]), [2]):
         model.learn(block)
     model.save(tmp_path / "m.nk")
@@ -430,7 +430,7 @@ def test_a_refused_block_that_was_interrupted_changes_nothing(monkeypatch, n_int
 
 
 def test_columns_of_texts_that_the_model_does_not_know():
-    model = StreamModel(Learner())
+    model = StreamModel(Learner(), Features(hats=False))
     model.learn(numbers_only(1.0, 2.0, labels=["a", "b"]))
     more = numbers_only(1.0, 2.0, labels=["a", "b"])
     more.columns["note"] = TextColumn.from_cells(["some text", "other text"])

@@ -11,6 +11,7 @@ from novikoff._compiled.loops.pool import COIN_COUNT, COIN_SUM, LENGTH, LOG_COST
 from novikoff._compiled.loops.pool_experts import COIN_WEALTH, LARGEST, PA, PA_SUMS, PLAIN, PLAIN_SUMS, WEALTH
 from novikoff._compiled.loops.pool_mixers import AROW_MIXER, AROW_PRIOR, LOG_MIXER, LOG_PRIOR, N_EXPERTS, N_MIXERS
 from novikoff._compiled.loops.pool_vote import N_CANDIDATES
+from novikoff.errors import ModelFileError
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.stateful_rules import Slot
@@ -88,7 +89,11 @@ class PoolSlots(Slots):
 
     @classmethod
     def of_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
-        """Return slots of `arrays`."""
+        """Return slots of `arrays`. Raise a ModelFileError if they cannot be those of a pool: loops go by the length of
+        the trace, and divide by its stride."""
+        length, stride = arrays["numbers"][[LENGTH, STRIDE]]
+        if not (length in range(_CAPACITY + 1) and 1.0 <= stride <= 2.0**53 and stride % 1.0 == 0.0):
+            raise ModelFileError(f"The model file is damaged: its trace has {length:g} points, every {stride:g} rows.")
         none = np.zeros(0)
         is_hat = (arrays["is_hat"] != 0.0).astype(np.uint8)
         return cls(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
@@ -148,7 +148,9 @@ def learn(
     _require_options(files, data, y, options)
     _require_sound(files, data, passes, checkpoint, resume)
     learner = Learner(*hypotheses.choose_for_stream(rule, hypothesis), ties, fit_intercept)
-    new = _new_model(loss, learner, Features(**chosen), class_weight)
+    given = {"rule": rule is not None, "hypothesis": hypothesis is not None}
+    given |= {"fit_intercept": not fit_intercept, "ties": ties != "mistake"}
+    new = _new_model(loss, learner, Features(**chosen), class_weight, [name for name in given if given[name]])
     model = _new_or_resumed(new, checkpoint if resume else None)
     log = None if rejects is None else RejectLog(Path(rejects), append=resume)
     checkpointer = None if checkpoint is None else Checkpointer(model, Path(checkpoint), checkpoint_every, log)
@@ -219,18 +221,18 @@ def _require_sound(files: list[str] | None, data: Any, passes: int, checkpoint: 
         require_replaceable(checkpoint)
 
 
-def _new_model(loss: str, learner: Learner, features: Features, class_weight: ClassWeight | None) -> StreamModel:
-    """A model that has learned nothing."""
+def _new_model(
+    loss: str, learner: Learner, features: Features, class_weight: ClassWeight | None, chosen: Sequence[str]
+) -> StreamModel:
+    """A model that has learned nothing; `chosen` are the parameters of the learner that the caller has given."""
     if loss == "mistakes":
         return StreamModel(learner, features, class_weight)
     if loss != "squared":
         raise LossError(f"learn() knows the losses 'mistakes' and 'squared'; found {loss!r}.")
     if class_weight is not None:
         raise LossError("class_weight is for loss='mistakes': numbers have no classes.")
-    default = Learner(*hypotheses.choose_for_stream(None, None))
-    for name in _LEARNER_OPTIONS:
-        if getattr(learner, name) != getattr(default, name):
-            raise LossError(f"{name} is for loss='mistakes'; loss='squared' has nothing to choose.")
+    if chosen:
+        raise LossError(f"{chosen[0]} is for loss='mistakes'; loss='squared' has nothing to choose.")
     return StreamRegressor(features)
 
 
