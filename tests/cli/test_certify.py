@@ -214,7 +214,7 @@ def test_plot_is_refused_before_work_starts(run, iris, monkeypatch):
             [],
             "t.csv:3:1: 'a' is missing; cells are missing in 1 row. Leave these rows out with --drop",
         ),
-        ("a,y\n1,u\n2,?\n", [], "Leave such rows out with --drop-missing."),
+        ("a,y\n1,u\n2,?\n", [], "Leave such rows out with --drop-missing, or name another column with --target."),
         (OR, ["--target", "aus"], "there is no column 'aus'"),
         (OR, ["--positive", "Yes"], "'Yes' (--positive). Did you mean 'yes'? The labels are 'no' and 'yes'."),
         ("".join(f"0,{k}\n" for k in range(101)), [], "Found 101 different labels in 101 rows"),
