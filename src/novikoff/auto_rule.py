@@ -93,4 +93,4 @@ class Auto(StatefulRule):
 
     def mistake_bound(self, radius: float, margin: float) -> float | None:
         """Return the vote's bound with PA-II's own for its mistakes."""
-        return bound_vote((radius * radius + PA_SOFTNESS) / (margin * margin))
+        return bound_vote((radius * radius + PA_SOFTNESS) / margin / margin)  # a square could be 0

@@ -74,7 +74,7 @@ def test_weights_per_unit_give_the_scores_of_rows(tmp_path):
     labels = np.where(table[:, 0] / 20 + 90 * table[:, 1] > 5.0, "high", "low")
     lines = [f"{a},{b},{c},{label}" for (a, b, c), label in zip(table.tolist(), labels, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]) + "\n")
-    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--passes", 3)
+    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--passes", 3, "--rule", "perceptron", "--plain-numbers")
     facts = facts_of(tmp_path / "m.nk")
     assert facts["standardised"]
     (found,) = facts["heaviest"]
@@ -101,7 +101,7 @@ def test_a_number_with_hats_is_one_curve(tmp_path):
     labels = np.where(np.abs(a - 100.0) > 15.0, "far", "near")
     lines = [f"{v},{word},{label}" for v, word, label in zip(a, words, labels, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,w,y", *lines]) + "\n")
-    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--hats", "--passes", 3)
+    run("learn", tmp_path / "t.csv", "-o", tmp_path / "m.nk", "--hats", "--passes", 3, "--rule", "perceptron")
     (found,) = facts_of(tmp_path / "m.nk")["heaviest"]
     assert set(found["weights"]) == {"a", "w=x", "w=y"}
     heights = np.array(list(found["curves"]["a"].values()))

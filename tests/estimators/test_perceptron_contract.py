@@ -31,6 +31,11 @@ def expected_failures(estimator):
         "any more, and moves them not at all"
     )
     found = dict.fromkeys(EQUIVALENCE, repeated)
+    if estimator.rule in ("passive-aggressive", "passive-aggressive-II"):
+        found["check_sample_weights_list"] = (
+            "it weighs every row by 3: a step three times as long as the one that reaches margin 1 overshoots by twice "
+            "the loss, so that losses grow without end, which is a RuleError"
+        )
     if estimator.order == "given":
         found["check_class_weight_classifiers"] = (
             "it wants 87 % of noisy rows in a class that weighs 10^7 times as much as the others; the perceptron stops "

@@ -110,5 +110,5 @@ def test_ledger_needs_three_axes():
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"novikoff\[plot\]"):
+    with pytest.raises(ImportError, match=r'Install the extra "plot"'):
         LedgerDisplay.from_estimator(fit_worked_example())

@@ -246,5 +246,5 @@ def test_convex_hull():
 def test_without_matplotlib_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"novikoff\[plot\]"):
+    with pytest.raises(ImportError, match=r'Install the extra "plot"'):
         PlaneDisplay.from_half_space([2, 3], 6)

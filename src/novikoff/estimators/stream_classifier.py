@@ -245,7 +245,7 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
 
     def _make_features(self) -> Features:
         ngrams = {name: tuple(int(n) for n in getattr(self, name)) for name in ("ngrams", "char_ngrams")}
-        return Features(scale=self.scale, hash_bits=self.hash_bits, **ngrams)  # type: ignore[arg-type]
+        return Features(scale=self.scale, hats=self.hats, hash_bits=self.hash_bits, **ngrams)  # type: ignore[arg-type]
 
     def _require_unchanged(self) -> None:
         """Raise a DataError if set_params has changed what must stay while learning goes on."""
