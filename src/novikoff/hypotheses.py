@@ -13,13 +13,10 @@ rows updated on. Both turn an online learner into a batch learner with a guarant
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from novikoff import rules
 from novikoff.errors import RuleError
-from novikoff.stateful_rules import StatefulRule
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
     from novikoff.perceptron.state import State
     from novikoff.perceptron.weights import Weights
 
-__all__ = ["Averaged", "Hypothesis", "HypothesisName", "Last", "Pocket", "Voted", "choose_for_stream", "resolve"]
+__all__ = ["Averaged", "Hypothesis", "HypothesisName", "Last", "Pocket", "Voted", "resolve"]
 
 HypothesisName: TypeAlias = Literal["last", "averaged", "voted", "pocket"]
 
@@ -127,23 +124,3 @@ def resolve(hypothesis: str | Hypothesis) -> Hypothesis:
     if hypothesis not in _BY_NAME:
         raise RuleError(f"Unknown hypothesis {hypothesis!r}. The names are {', '.join(map(repr, NAMES))}.")
     return _BY_NAME[hypothesis]
-
-
-def choose_for_stream(
-    rule: str | rules.Rule | Callable[[float, float], float] | None, hypothesis: str | Hypothesis | None
-) -> tuple[rules.Rule, Hypothesis]:
-    """Return the rule and the hypothesis of `nk.learn` and `novikoff learn`, either of which the caller may leave open.
-
-    The rule is then "auto", or the perceptron if a hypothesis is chosen, since auto has none to choose. The hypothesis
-    is the average, but for stateful rules, whose steps grow shorter by themselves, the last weights.
-
-    >>> from novikoff import hypotheses
-    >>> hypotheses.choose_for_stream(None, None)
-    (Auto(), Last())
-    >>> hypotheses.choose_for_stream(None, "voted")
-    (Perceptron(learning_rate=1.0), Voted())
-    """
-    chosen = rules.resolve(rule if rule is not None else "auto" if hypothesis is None else "perceptron")
-    if hypothesis is None:
-        return chosen, Last() if isinstance(chosen, StatefulRule) else Averaged()
-    return chosen, resolve(hypothesis)

@@ -298,10 +298,10 @@ def _test_rows(
 
 def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
     """The model to continue from, which keeps its own options, or a new one with those that were chosen."""
-    from novikoff import hypotheses
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.data.encoding import Features
     from novikoff.perceptron.learner import Learner
+    from novikoff.streaming.defaults import choose_rule_and_hypothesis
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.regressor import StreamRegressor
 
@@ -311,7 +311,7 @@ def _load_or_create(start: Path | None, chosen: dict[str, Any]) -> StreamModel:
             option = "plain-numbers" if given[0] == "hats" and not chosen["hats"] else given[0].replace("_", "-")
             raise click.UsageError(f"--{option} is for a new model; {start} keeps its own.")
         return load_stream_model(start)
-    rule, hypothesis = hypotheses.choose_for_stream(chosen["rule"], chosen["hypothesis"])
+    rule, hypothesis = choose_rule_and_hypothesis(chosen["rule"], chosen["hypothesis"])
     learner = Learner(rule, hypothesis, fit_intercept=not chosen["no_intercept"])
     options = {name: chosen[name] for name in ("hats", "hash_bits", "ngrams", "char_ngrams")}
     features = Features(scale=not chosen["no_scale"], **options)

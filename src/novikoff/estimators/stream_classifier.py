@@ -34,6 +34,7 @@ from novikoff.inputs.sparse import to_checked_csr
 from novikoff.perceptron.learner import TIES, Learner
 from novikoff.perceptron.ledger import Ledger
 from novikoff.perceptron.model import Model
+from novikoff.streaming.defaults import choose_rule_and_hypothesis
 from novikoff.streaming.in_memory import open_data_for_model
 from novikoff.streaming.model import StreamModel
 
@@ -237,7 +238,7 @@ class StreamClassifier(AtomicFitMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _new_model(self, classes: Any = None) -> StreamModel:
-        learner = Learner(*hypotheses.choose_for_stream(self.rule, self.hypothesis), self.ties, self.fit_intercept)
+        learner = Learner(*choose_rule_and_hypothesis(self.rule, self.hypothesis), self.ties, self.fit_intercept)
         model = StreamModel(learner, self._make_features())
         if classes is not None:
             model.model = Model(learner, np.unique(np.asarray(protect_null_bytes(classes))).tolist())

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from novikoff import hypotheses
 from novikoff._compiled import working_time
 from novikoff.data.encoding import Features
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.learner import Learner
 from novikoff.selection.choosing import Trial, size_of, spread_of
 from novikoff.selection.evaluation import Evaluation, Evaluator, plain_labels
+from novikoff.streaming.defaults import choose_rule_and_hypothesis
 from novikoff.streaming.encodings import encoding_for
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.row_order import ShufflePolicy, visit_in_memory
@@ -31,7 +31,7 @@ _FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 def new_model(candidate: Candidate) -> StreamModel:
     """A model that has learned nothing, with the parameters of a candidate."""
-    rule, hypothesis = hypotheses.choose_for_stream(candidate.get("rule"), candidate.get("hypothesis"))
+    rule, hypothesis = choose_rule_and_hypothesis(candidate.get("rule"), candidate.get("hypothesis"))
     learner = Learner(
         rule,
         hypothesis,

@@ -19,6 +19,7 @@ from novikoff.streaming.checkpoints import Checkpointer, require_replaceable
 from novikoff.streaming.class_weights import ClassWeight
 from novikoff.streaming.data_checks import require_repeated_labels
 from novikoff.streaming.data_passes import DataPasses
+from novikoff.streaming.defaults import choose_rule_and_hypothesis
 from novikoff.streaming.in_memory import open_data_for_model
 from novikoff.streaming.label_runs import LabelRuns, TargetRuns
 from novikoff.streaming.model import StreamModel
@@ -147,7 +148,7 @@ def learn(
     chosen = {name: options.pop(name) for name in _FEATURE_OPTIONS if name in options}
     _require_options(files, data, y, options)
     _require_sound(files, data, passes, checkpoint, resume)
-    learner = Learner(*hypotheses.choose_for_stream(rule, hypothesis), ties, fit_intercept)
+    learner = Learner(*choose_rule_and_hypothesis(rule, hypothesis), ties, fit_intercept)
     given = {"rule": rule is not None, "hypothesis": hypothesis is not None}
     given |= {"fit_intercept": not fit_intercept, "ties": ties != "mistake"}
     new = _new_model(loss, learner, Features(**chosen), class_weight, [name for name in given if given[name]])

@@ -98,8 +98,8 @@ class WarmUp:
 def compile_for(task: dict[str, Any]) -> None:
     """Learn from a few rows, predict and save, so that the compiled code for this kind of rows is on the disk."""
     from novikoff.data.encoding import Features
-    from novikoff.hypotheses import choose_for_stream
     from novikoff.perceptron.learner import Learner
+    from novikoff.streaming.defaults import choose_rule_and_hypothesis
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.progressive import ProgressiveErrors
     from novikoff.streaming.session import LearningSession
@@ -107,7 +107,7 @@ def compile_for(task: dict[str, Any]) -> None:
     block = _few_rows(task["kinds"], task["format"])
     if block is None:
         return
-    learner = Learner(*choose_for_stream(task["rule"], None))  # every hypothesis has the same compiled loops
+    learner = Learner(*choose_rule_and_hypothesis(task["rule"], None))  # every hypothesis has the same compiled loops
     model = StreamModel(learner, Features(hats=task["hats"]))
     LearningSession(model, [block, block], progressive=ProgressiveErrors(model.model)).run()
     model.predict(block)
