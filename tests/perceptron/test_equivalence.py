@@ -124,6 +124,8 @@ def test_real_numbers_in_every_form(rule, n_classes, hypothesis):
     """The steps of passive-aggressive rules are rounded; on continuous data no decision depends on that."""
     if hypothesis == "voted" and isinstance(rules.resolve(rule), rules.StatefulRule):
         pytest.skip("stateful rules have no voted hypothesis")
+    if hypothesis != "last" and rule == "auto":
+        pytest.skip("auto answers by its vote")
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, n_classes, 60)
     base = nk.Perceptron(rule, hypothesis).partial_fit(X, y)
