@@ -106,7 +106,7 @@ def test_dense_rows_are_scaled_as_the_columns_of_a_table():
     X = rng.normal([5000.0, -3.0, 0.02, 0.0], [100.0, 1.0, 0.01, 50.0], (300, 4))
     columns = dict(zip("abcd", X.T.copy(), strict=True))
     labels = rng.integers(0, 2, 300).astype(float)
-    [expected] = TableEncoding().learn(TableBlock("t.csv", np.arange(300), labels, columns))
+    [expected] = TableEncoding(Features(hats=False)).learn(TableBlock("t.csv", np.arange(300), labels, columns))
     [found] = IndexEncoding.empty(scale=True).learn(svmlight(X, labels))
     np.testing.assert_allclose(found.matrix.toarray(), expected.data, rtol=1e-13, atol=1e-13)
     [found] = NameEncoding.empty(20, scale=True).learn(vw(X.tolist(), labels))
@@ -120,7 +120,7 @@ def test_zeros_that_svmlight_leaves_out_are_zeros_of_the_table():
     X[1] = 39.0
     X[2] = 38.0
     block = TableBlock("t.csv", np.arange(200), np.zeros(200), dict(zip("abc", X.T.copy(), strict=True)))
-    [expected] = TableEncoding().learn(block)
+    [expected] = TableEncoding(Features(hats=False)).learn(block)
     [found] = IndexEncoding.empty(scale=True).learn(svmlight(X))
     np.testing.assert_allclose(found.matrix.toarray(), expected.data, rtol=1e-9, atol=1e-9)
 
