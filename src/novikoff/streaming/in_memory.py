@@ -102,8 +102,8 @@ class DataMethods:
         >>> for x, y in [({"sky": "sun", "wind": 3}, "go"), ({"sky": "rain"}, "stay"), ({"sky": "sun"}, "go")]:
         ...     guess = model.predict_one(x)
         ...     model = model.learn_one(x, y)
-        >>> model.predict_one({"sky": "rain", "wind": 4}), model.ledger.mistakes
-        ('stay', 3)
+        >>> model.predict_one({"sky": "sun", "wind": 4}), model.ledger.mistakes
+        ('go', 3)
         """
         self.learn(_as_one_row(x), [y])
         return self

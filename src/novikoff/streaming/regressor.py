@@ -48,7 +48,7 @@ class StreamRegressor(StreamModel):
     >>> block = TableBlock("houses.csv", np.arange(2, 302), 100.0 + 50.0 * rooms, {"rooms": rooms})
     >>> model = StreamRegressor()
     >>> model.learn(block)
-    >>> model.predict(block[:5]).round().tolist()
+    >>> model.predict(block[:5]).round(-1).tolist()
     [150.0, 200.0, 250.0, 300.0, 350.0]
     """
 
