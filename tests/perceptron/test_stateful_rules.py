@@ -288,6 +288,7 @@ def test_there_is_no_voted_hypothesis(rule):
         nk.Perceptron(rule, "voted").partial_fit([[1.0]], [1])
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")  # without the JIT NumPy warns
 @each_rule
 @pytest.mark.parametrize("one", [True, False])
 def test_a_weight_that_is_too_large_changes_nothing(rule, one):
