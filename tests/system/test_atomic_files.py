@@ -499,7 +499,8 @@ def test_ctrl_c_in_convert_leaves_no_file(tmp_path, table, extension, monkeypatc
         done = run("convert", table, output)
         if done.exit_code == 0:
             break
-        assert (done.exit_code, done.output.split()) == (1, ["Aborted!"])
+        assert done.exit_code == 130
+        assert done.output.startswith("Stopped")
         assert sorted(os.listdir(tmp_path)) == names
         at += 1
     assert at

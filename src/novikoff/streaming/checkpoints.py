@@ -55,9 +55,12 @@ class Checkpointer:
 
 
 def publish(draft: Path, path: Path) -> None:
-    """Move a complete model file to its path, where it replaces an older one."""
+    """Move a complete model file to its path, where it replaces an older one, whose permissions it gets."""
     if draft != path:
-        os.replace(draft, os.path.realpath(path))
+        target = os.path.realpath(path)
+        if os.path.exists(target):
+            os.chmod(draft, os.stat(target).st_mode & 0o7777)
+        os.replace(draft, target)
 
 
 def require_replaceable(path: str | os.PathLike[str]) -> None:

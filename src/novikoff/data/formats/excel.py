@@ -14,6 +14,7 @@ from typing import Any
 
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
+from novikoff.formatting.extras import explain_missing
 
 __all__ = ["SheetSource", "is_excel", "is_zip"]
 
@@ -74,8 +75,8 @@ def _open_sheet(source: Source) -> Any:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise DataError(
-            f"{source.name}: is an Excel file. To read it install the extra excel: pip install 'novikoff[excel]', or "
-            "from a clone pip install '.[excel]'. Or save the sheet as CSV."
+            f"{source.name}: is an Excel file. {explain_missing('Reading it', 'python-calamine', 'excel')} "
+            "Or save the sheet as CSV."
         ) from None
     try:
         workbook = CalamineWorkbook.from_filelike(io.BytesIO(b"".join(iter(source.read, b""))))
