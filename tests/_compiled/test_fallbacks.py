@@ -32,7 +32,7 @@ def _writes_twice_x(w, x, out):
 
 @pytest.mark.parametrize("write", [_raises, _writes_nonsense, _writes_twice_x])
 def test_the_plain_body_runs_where_the_ir_cannot_be_built(write, monkeypatch):
-    monkeypatch.setattr(switches, "_found", {})
+    monkeypatch.setattr(switches, "_statuses", {})
 
     @in_llvm(write)
     def double_first(x, out):
@@ -74,7 +74,7 @@ class Renamed:
 
 
 def test_private_parts_of_numba_may_be_missing(monkeypatch):
-    monkeypatch.setattr(switches, "_found", {})
+    monkeypatch.setattr(switches, "_statuses", {})
     assert not numba_private.uncount(Renamed())
     assert not numba_private.stamp(Renamed(), [])
     assert not numba_private.guard_signals(Renamed())
@@ -106,7 +106,7 @@ def test_dicts_are_learned_in_python_if_the_builtins_cannot_be_built(monkeypatch
 
     expected = learn_all()
     monkeypatch.setattr(pyobjects, "_is_on", True)
-    monkeypatch.setattr(switches, "_found", {})
+    monkeypatch.setattr(switches, "_statuses", {})
     monkeypatch.setattr(dicts.learn, "bound_to", lambda own: (_ for _ in ()).throw(RuntimeError("no linker")))
     assert learn_all() == expected
     assert not pyobjects.is_available()
