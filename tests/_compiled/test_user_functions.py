@@ -278,7 +278,7 @@ def test_there_are_no_more_compiled_than_the_limit(compiling, monkeypatch):
     monkeypatch.setattr(user_functions, "LIMIT", 2)
     for k in range(5):
         nk.Perceptron(rule_of(10.0 + k), max_iter=2).fit(X, TWO)
-    assert len(found._found) == 2
+    assert len(found._loops) == 2
 
 
 @compiles

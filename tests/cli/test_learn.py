@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import pty
+import re
 import select
 import shlex
 import signal
@@ -72,7 +73,7 @@ class TestScaling:
         """A table of numbers of very different scales, far from 0."""
         rng = np.random.default_rng(0)
         X = rng.normal(size=(500, 4))
-        y = np.where(X @ [1.0, -1.0, 0.5, 2.0] > 0, "yes", "no")
+        y = (X @ [1.0, -1.0, 0.5, 2.0] > 0).astype(int)
         X = X * [100.0, 0.01, 3.0, 1.0] + [5000.0, 2.0, -700.0, 40.0]
         path = tmp_path / "dense.csv"
         path.write_text(
@@ -370,7 +371,7 @@ class TestProgress:
         seen = self.output_on_a_terminal("-", "-o", tmp_path / "m.nk", "--format", "svmlight", give=svm.read_bytes())
         assert "300 rows" in seen
         assert "rows/s" in seen
-        assert "0%" not in seen
+        assert not re.search(r"(?<![\d.])\d+%", seen)  # the shares of mistakes have decimals
 
     def test_there_is_no_bar_outside_a_terminal(self, svm, tmp_path):
         code = "import sys; from novikoff.cli import main; main(sys.argv[1:], standalone_mode=False); "
@@ -498,7 +499,7 @@ class TestTest:
 
 class TestScores:
     def test_scores_of_two_labels(self, svm, tmp_path):
-        run("learn", svm, "-o", tmp_path / "m.nk")
+        run("learn", svm, "--rule", "perceptron", "--no-scale", "-o", tmp_path / "m.nk")
         head, *lines = run("predict", tmp_path / "m.nk", svm, "--scores").stdout.splitlines()
         assert head == "label\tscore of 1"
         assert [line.split("\t")[0] for line in lines] == run("predict", tmp_path / "m.nk", svm).stdout.split()

@@ -62,7 +62,8 @@ def test_learn_predict_test_and_inspect(houses, tmp_path):
 
 def test_inspect_shows_what_predicts(houses, tmp_path):
     """Per unit, intercept and weights are those of the predictions for numbers as they are in the file."""
-    run("learn", houses, "--target", "price", "--drop", "town", "--loss", "squared", "-o", tmp_path / "h.nk")
+    options = ["--target", "price", "--drop", "town", "--loss", "squared", "--plain-numbers"]
+    run("learn", houses, *options, "-o", tmp_path / "h.nk")
     (found,) = json.loads(run("inspect", tmp_path / "h.nk", "--json").stdout)["heaviest"]
     predicted = list(map(float, run("predict", tmp_path / "h.nk", houses).stdout.split()))
     rooms = [float(line.split(",")[0]) for line in houses.read_text().splitlines()[1:]]
