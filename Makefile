@@ -4,13 +4,14 @@
 # make dist   build the wheel and the source archive into dist/
 # make test-wheel   the same, and run the README's examples with the wheel in a clean environment
 # make test-oldest  run the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
+# make test-plain   run all tests without hand-written code; `make test` runs those of them that reach its fallbacks
 # make bench  side by side with scikit-learn and river; exits non-zero where a target is missed
 # make fuzz   attack the package with random input, threads, signals and damaged files; FUZZ="--seconds 600" for longer
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest bench fuzz clean
+.PHONY: demo test check dist test-wheel test-oldest test-plain bench fuzz clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
@@ -33,6 +34,9 @@ test: .venv/installed-dev
 		tests/kernel_methods/test_products.py tests/data/formats/test_columnar.py
 	$(PYTEST) --hypothesis-profile=explore tests/perceptron/test_theorems.py tests/perceptron/test_equivalence.py \
 		tests/theory/test_bounds.py tests/data/formats/test_delimited.py
+
+test-plain: .venv/installed-dev
+	NOVIKOFF_PLAIN=1 $(PYTEST)
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

@@ -1,13 +1,12 @@
 """Settings for all tests."""
 
 import os
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-# All workers share the compiled code: see _add_lock in novikoff/_compiled/numba_private.py.
-_VARIANT = "plain" if os.environ.get("NOVIKOFF_PLAIN") else "checked" if os.environ.get("NUMBA_BOUNDSCHECK") else "fast"
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / f"numba-{_VARIANT}"))
+from tests.support.compiled_code import folder_of
+
+os.environ.setdefault("NUMBA_CACHE_DIR", folder_of(os.environ))
 
 # The first call of a loop compiles it, so a deadline would only measure the compiler. Every day the same examples are
 # tried, so that a run that fails fails again; pytest --hypothesis-profile=explore draws new ones, and prints

@@ -223,7 +223,7 @@ def resolve(loss: str | Loss) -> Loss:
 
 
 def is_smooth(loss: Loss) -> bool:
-    """Whether a loss has a curvature, which Newton's methods need."""
+    """Return whether a loss has a curvature, which Newton's methods need."""
     return loss.curvature(0.0, 1.0) is not None
 
 

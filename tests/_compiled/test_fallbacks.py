@@ -14,6 +14,7 @@ import novikoff as nk
 from novikoff._compiled import compile_here, is_compiling, jit, numba_private, pyobjects, switches
 from novikoff._compiled.llvm import INDEX, in_llvm
 from novikoff._compiled.loops import columns, dicts
+from tests.support.compiled_code import folder_of
 
 compiles = pytest.mark.skipif(not is_compiling, reason="nothing is compiled")
 
@@ -144,6 +145,7 @@ def test_plain_and_fast_agree():
 
     def run(plain):
         environment = {**os.environ, "NOVIKOFF_PLAIN": plain}
+        environment["NUMBA_CACHE_DIR"] = folder_of(environment)
         done = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
         return done.stdout.splitlines()
 

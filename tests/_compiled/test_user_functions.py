@@ -97,7 +97,7 @@ PATHS = {
 }
 
 
-@pytest.fixture(params=["compiled", pytest.param("called", marks=compiles)])
+@pytest.fixture(params=["compiled", pytest.param("called", marks=calls_pointers)])
 def called(request, monkeypatch):
     """Whether functions are compiled into loops, or called by them in Python as there are too many."""
     if request.param == "called":

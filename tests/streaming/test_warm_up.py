@@ -41,7 +41,17 @@ def test_this_process_compiles_the_reader_and_the_other_one_the_rest(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,y\n" + "".join(f"{k % 7},{k % 3},{'no' if k % 5 else 'yes'}\n" for k in range(100)))
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", textwrap.dedent(PROBE), "learn", path, "-o", tmp_path / "m.nk"]
+    command = [
+        sys.executable,
+        "-c",
+        textwrap.dedent(PROBE),
+        "learn",
+        path,
+        "-o",
+        tmp_path / "m.nk",
+        "--rule",
+        "perceptron",
+    ]
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=True)
     compiled = done.stdout.split()
     assert "table_rows" in compiled

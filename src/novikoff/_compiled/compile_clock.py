@@ -38,7 +38,7 @@ class _CompileClock(event.Listener):
                 self._seconds += time.perf_counter() - self._began
 
     def seconds_until(self, now: float) -> float:
-        """The seconds until this moment, including those of a compilation that is going on."""
+        """Return the seconds until this moment, including those of a compilation that is going on."""
         with self._lock:
             return self._seconds + (max(0.0, now - self._began) if self._depth else 0.0)
 
@@ -63,12 +63,12 @@ def waiting_for_compiler() -> Iterator[None]:
 
 
 def compile_seconds() -> float:
-    """How many seconds this process has been compiling."""
+    """Return how many seconds this process has been compiling."""
     return _clock.seconds_until(time.perf_counter())
 
 
 def working_time() -> float:
-    """A clock in seconds, as `time.perf_counter`, that stands still while something is compiled.
+    """Return a clock in seconds, as `time.perf_counter`, that stands still while something is compiled.
 
     Use it for rates, time limits and traces: compiling happens once on a machine, and says nothing about the work.
     """

@@ -201,12 +201,12 @@ class BadSentences:
     def _note_first(self, layout: ColumnLayout, sentence: FileSentence) -> None:
         """Keep what is wrong with the first bad sentence, or raise it."""
         from novikoff.errors import DataError
-        from novikoff.structured.constraints import ADVICE
+        from novikoff.structured.constraints import ForbiddenTagError
 
         try:
             layout.require_allowed(str(self.scheme), [sentence])
         except DataError as error:
-            what = str(error).removesuffix(ADVICE)
+            what = error.problem if isinstance(error, ForbiddenTagError) else str(error)
             if not self._skips:
                 advice = "leave such sentences out with --bad-sentences skip, or learn without --constraints"
                 raise DataError(f"{what} Correct it, {advice}.") from error

@@ -38,7 +38,7 @@ class TableForm:
 
     @classmethod
     def from_reader(cls, reader: Any) -> TableForm | None:
-        """The form of the table that a reader reads; None if it is no delimited text."""
+        """Return the form of the table that a reader reads; None if it is no delimited text."""
         if not hasattr(reader, "notations"):
             return None
         notations = {name: notation for name, notation in reader.notations.items() if notation != Notation.PLAIN}
@@ -47,7 +47,8 @@ class TableForm:
     def notations_of(
         self, columns: Iterable[str], *, without_decimals: bool = False, without_dates: bool = False
     ) -> dict[str, str]:
-        """How the numbers of some columns are written; without those about which the caller says something else."""
+        """Return how the numbers of some columns are written; without those about which the caller says something
+        else."""
         found = {name: self.notations.get(name, str(Notation.PLAIN)) for name in columns}
         refused = (*(_DECIMALS if without_decimals else ()), *(DATES if without_dates else ()))
         return {name: notation for name, notation in found.items() if notation not in refused}

@@ -187,7 +187,7 @@ def _no_complete_row(name: str) -> TableError:
 
 
 def _build_from_features(name: str, labelled: WholeTable, blocks: Sequence[Block]) -> WholeTable:
-    """A table of rows whose features have indices or names: those that occur become columns."""
+    """Return a table of rows whose features have indices or names: those that occur become columns."""
     if isinstance(blocks[0], SparseBlock):
         format, (X, name_of) = "svmlight", _stack_indexed(blocks)
     else:
@@ -235,7 +235,7 @@ class _TableBuilder:
         }
 
     def build(self, drop_missing: bool) -> WholeTable:
-        """The table of the rows without missing cells and the columns that are not empty."""
+        """Return the table of the rows without missing cells and the columns that are not empty."""
         self._drop_empty_columns()
         kept = self._complete_rows(drop_missing)
         cells_of = {name: cells[kept] for name, cells in self.columns.items()}
@@ -267,7 +267,8 @@ class _TableBuilder:
             raise _no_complete_row(self.name)
 
     def _complete_rows(self, drop_missing: bool) -> np.ndarray:
-        """The rows without a missing cell; an error at the first row with one, unless such rows are to be dropped."""
+        """Return the rows without a missing cell; an error at the first row with one, unless such rows are to be
+        dropped."""
         gaps = np.array([_is_missing(cells) for cells in self.columns.values()])
         kept = np.flatnonzero(~gaps.any(axis=0))
         n_missing = self.n_rejects + gaps.shape[1] - len(kept)
@@ -310,7 +311,7 @@ class _TableBuilder:
 
 
 def _join_cells(parts: Sequence[Any], blocks: Sequence[TableBlock]) -> np.ndarray:
-    """All cells of a column: doubles, NaN where one is missing; or strings, None where one is missing."""
+    """Return all cells of a column: doubles, NaN where one is missing; or strings, None where one is missing."""
     parts = [
         part if part is not None else np.full(len(block), np.nan) for part, block in zip(parts, blocks, strict=True)
     ]
@@ -338,7 +339,7 @@ def _convert_labels(labels: np.ndarray) -> np.ndarray:
 
 
 def _encode_cells(cells_of: Sequence[np.ndarray], columns: Sequence[TableColumn], width: int) -> Any:
-    """The matrix X: numbers as they are, words one-hot encoded; dense, unless that would be large."""
+    """Return the matrix X: numbers as they are, words one-hot encoded; dense, unless that would be large."""
     n = len(cells_of[0])
     rows, indices, values = np.arange(n), [], []
     for cells, column in zip(cells_of, columns, strict=True):

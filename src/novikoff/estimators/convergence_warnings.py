@@ -97,7 +97,7 @@ def warn_of_descent(passes: int, tol: float, solver: Solver, loss: losses.Loss, 
 
 
 def _are_columns_unscaled(rows: Rows) -> bool:
-    """Whether some columns are much longer than others, or far from 0, which makes every descent slow.
+    """Return whether some columns are much longer than others, or far from 0, which makes every descent slow.
 
     Of sparse rows the largest values are compared, since columns differ in how often they are 0.
     """

@@ -58,7 +58,7 @@ class TrainingRows(NamedTuple):
 
 
 def is_dicts(X: Any) -> bool:
-    """Whether X is a list of dicts of named features."""
+    """Return whether X is a list of dicts of named features."""
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
 
 
@@ -107,7 +107,7 @@ def validate_labels(y: Any, remedy: str) -> np.ndarray:
 
 @cache
 def _defaults(estimator: Any) -> dict[str, Any]:
-    """The constructor parameters of a class, with their default values."""
+    """Return the constructor parameters of a class, with their default values."""
     parameters = list(signature(estimator.__init__).parameters.values())[1:]
     return {each.name: each.default for each in parameters}
 

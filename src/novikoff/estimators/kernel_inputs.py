@@ -131,7 +131,7 @@ class KernelInputMixin(RowInputMixin):
         return kernel_methods.Points.of(rows), None
 
     def _are_objects(self, X: Any) -> bool:
-        """Whether X is for a kernel of the user's own to understand: no table of numbers."""
+        """Return whether X is for a kernel of the user's own to understand: no table of numbers."""
         return callable(self.kernel) and are_objects(X)
 
     def _resolve_kernel(self, n_features: int | None) -> kernel_methods.Kernel | kernel_methods.CustomKernel:

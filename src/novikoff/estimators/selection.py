@@ -171,7 +171,7 @@ def _print_trial(done: int, of: int, trial: Trial) -> None:
 
 
 def _has_converged(model: Any) -> bool:
-    """Whether a fit has converged, by `converged_` or else by comparing scikit-learn's n_iter_ with max_iter.
+    """Return whether a fit has converged, by `converged_` or else by comparing scikit-learn's n_iter_ with max_iter.
 
     Of a pipeline the last step decides.
     """

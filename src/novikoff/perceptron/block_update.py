@@ -73,7 +73,7 @@ class BlockUpdate:
 
 
 def are_steps_short(learner: Learner, rows: Rows, importances: np.ndarray) -> bool:
-    """Whether no step on these rows can be too long; False also if that depends on margins."""
+    """Return whether no step on these rows can be too long; False also if that depends on margins."""
     if isinstance(learner.rule, rules.StatefulRule):
         step = 1.0  # what the loop limits is c^2 * |x|^2
     elif learner.rule.depends_only_on_mistakes:

@@ -14,7 +14,7 @@ from novikoff._compiled.loops import additive
 from novikoff._compiled.user_functions import Compilations, Pointers
 from novikoff.errors import RuleError
 
-__all__ = ["CompiledRule", "PassLoops", "compile_rule", "encode_rule"]
+__all__ = ["BUILT_IN_LOOPS", "CompiledRule", "PassLoops", "compile_rule", "encode_rule"]
 
 
 class PassLoops(NamedTuple):
@@ -32,14 +32,14 @@ class CompiledRule(NamedTuple):
     loops: PassLoops
 
 
-_BUILT_IN_LOOPS = PassLoops(additive.learn_binary, additive.learn_multiclass)
+BUILT_IN_LOOPS = PassLoops(additive.learn_binary, additive.learn_multiclass)
 _user_loops: Compilations[PassLoops] = Compilations()
 
 
 def compile_rule(rule: rules.StepRule) -> CompiledRule:
     """Find or compile the loops for a rule."""
     if not isinstance(rule, rules.Custom):
-        return CompiledRule(*encode_rule(rule), _BUILT_IN_LOOPS)
+        return CompiledRule(*encode_rule(rule), BUILT_IN_LOOPS)
     loops = _user_loops.find([rule.function], lambda: _compile_loops(rule.function))
     if loops is not None:
         return CompiledRule(-1, 0.0, loops)
@@ -68,7 +68,7 @@ def _compile_loops(function: Callable[[float, float], float]) -> PassLoops:
             return math.nan
         return tau if tau == 0.0 or tau * tau * squared_norm <= rules.LARGEST_SQUARED_UPDATE else math.nan
 
-    return PassLoops(*(rebuild(loop, step_size=step_size) for loop in _BUILT_IN_LOOPS))
+    return PassLoops(*(rebuild(loop, step_size=step_size) for loop in BUILT_IN_LOOPS))
 
 
 @cache
@@ -79,7 +79,7 @@ def _loops_for_pointers() -> PassLoops:
         tau = call_at(rule, 0, margin, squared_norm)
         return tau if tau == 0.0 or tau * tau * squared_norm <= rules.LARGEST_SQUARED_UPDATE else math.nan
 
-    return PassLoops(*(rebuild(loop, step_size=step_size) for loop in _BUILT_IN_LOOPS))
+    return PassLoops(*(rebuild(loop, step_size=step_size) for loop in BUILT_IN_LOOPS))
 
 
 def _compile_function(function: Callable[[float, float], float]) -> Callable[[float, float], float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -22,7 +23,7 @@ from novikoff._compiled.loops.additive import EXAMPLES, UPDATES, UpdateLog
 from novikoff.errors import DataError, RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.accounting import allocate_log, explain_stop, record_pass
-from novikoff.perceptron.compiled_rules import compile_rule
+from novikoff.perceptron.compiled_rules import BUILT_IN_LOOPS, compile_rule, encode_rule
 from novikoff.perceptron.engines import StatefulEngine
 from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.history import History
@@ -86,10 +87,15 @@ class Learner:
         if self.engine is not None:
             self.engine.require_hypothesis(self.hypothesis)
 
-    @property
+    @cached_property
     def engine(self) -> StatefulEngine | None:
         """What learns and scores for a stateful rule; None for other rules."""
         return find_engine(self.rule)
+
+    @cached_property
+    def _formula_code(self) -> tuple[int, float] | None:
+        """The code and the parameter of a built-in rule; None for a stateful rule and for a user's function."""
+        return None if isinstance(self.rule, rules.StatefulRule | rules.Custom) else encode_rule(self.rule)
 
     @property
     def split_scale(self) -> float:
@@ -204,7 +210,10 @@ class Learner:
         """
         if self.engine is not None:
             return self.engine.learn_in_place(state, visits, log, constant=self.constant, tie=self.tie)
-        code, parameter, loops = compile_rule(self.rule)  # type: ignore[arg-type]  # no engine, so no stateful rule
+        if self._formula_code is not None:
+            (code, parameter), loops = self._formula_code, BUILT_IN_LOOPS
+        else:
+            code, parameter, loops = compile_rule(self.rule)  # type: ignore[arg-type]  # no engine: no stateful rule
         learn = loops.multiclass if len(state.raw.bias) > 1 else loops.binary
         # RowArrays, PassSettings, PassWeights, Counters and UpdateLog are passed as plain tuples: numba unboxes a tuple
         # 0.4 us faster than a NamedTuple, which matters for blocks of one row.
@@ -216,8 +225,7 @@ class Learner:
 
     def record(self, state: State, visits: Visits, examples_before: int, log: UpdateLog, n_logged: int) -> None:
         """Update trace and history after `learn_in_place`, given the number of examples before it."""
-        logged = UpdateLog(log.integers[:n_logged], log.floats[:n_logged])
-        record_pass(state, visits, examples_before, logged, self.separator, self.constant)
+        record_pass(state, visits, examples_before, log, n_logged, self.separator, self.constant)
 
     # -- prediction
 
@@ -312,9 +320,9 @@ def _pass_weights(state: State, sparse: bool) -> tuple[np.ndarray, ...]:
 
     The weights are 1-D if there is one vector; otherwise (class, feature) for dense rows, transposed for sparse rows.
     """
-    groups = state.raw, state.sums, state.pocket
-    if len(state.raw.bias) == 1:
-        w, sums, pocket = (weights.coef.reshape(-1) for weights in groups)
-    else:
-        w, sums, pocket = (weights.coef.T if sparse else weights.coef for weights in groups)
-    return w, state.raw.bias, sums, state.sums.bias, pocket, state.pocket.bias
+    raw, sums, pocket = state.raw, state.sums, state.pocket
+    if len(raw.bias) == 1:
+        return raw.coef.reshape(-1), raw.bias, sums.coef.reshape(-1), sums.bias, pocket.coef.reshape(-1), pocket.bias
+    if sparse:
+        return raw.coef.T, raw.bias, sums.coef.T, sums.bias, pocket.coef.T, pocket.bias
+    return raw.coef, raw.bias, sums.coef, sums.bias, pocket.coef, pocket.bias

@@ -97,6 +97,7 @@ def as_importances(values: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def require_range(name: str, values: np.ndarray, limit: int) -> None:
-    """Raise a DataError unless all values are from 0 to limit - 1."""
-    if values.size and not (values.min() >= 0 and values.max() < limit):
+    """Raise a DataError unless all values, int64, are from 0 to limit - 1."""
+    # As unsigned integers, negative ones are large; `reduce` takes half the time of `max`, where there is one row.
+    if values.size and np.maximum.reduce(values.view(np.uint64)) >= limit:
         raise DataError(f"{name} must be from 0 to {limit - 1}, found {values.min()} to {values.max()}.")

@@ -149,7 +149,7 @@ def _fit_sigmoid(scores: np.ndarray, codes: np.ndarray) -> tuple[float, float]:
 
 
 def _fit_softmax(scores: np.ndarray, codes: np.ndarray) -> float:
-    """The inverse temperature, by Newton's method in one variable."""
+    """Return the inverse temperature, by Newton's method in one variable."""
     scores = scores - scores.max(axis=1, keepdims=True)
     wanted = float((_targets(codes, scores.shape[1]) * scores).sum(axis=1).mean())
 

@@ -35,7 +35,7 @@ class InMemoryBlocks:
         self.blocks, self.target, self.form = blocks, target, form
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return sum(len(block) for block in self.blocks)
 
     @classmethod

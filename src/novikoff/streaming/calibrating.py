@@ -88,6 +88,6 @@ class _Sample:
             self._stride, self._n_kept = 2 * self._stride, scores[::2].size
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """The scores and codes of the rows that are kept."""
+        """Return the scores and codes of the rows that are kept."""
         scores, codes = zip(*self._parts, strict=True)
         return np.concatenate(scores), np.concatenate(codes)

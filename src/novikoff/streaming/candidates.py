@@ -30,7 +30,7 @@ _FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 
 def new_model(candidate: Candidate) -> StreamModel:
-    """A model that has learned nothing, with the parameters of a candidate."""
+    """Return a model that has learned nothing, with the parameters of a candidate."""
     rule, hypothesis = choose_rule_and_hypothesis(candidate.get("rule"), candidate.get("hypothesis"))
     learner = Learner(
         rule,
@@ -41,7 +41,7 @@ def new_model(candidate: Candidate) -> StreamModel:
 
 
 def fit_candidate(candidate: Candidate, blocks: Sequence[Block]) -> StreamModel:
-    """A model with the parameters of a candidate that has learned from all blocks, as it would from files."""
+    """Return a model with the parameters of a candidate that has learned from all blocks, as it would from files."""
     model = new_model(candidate)
     for block in visit_in_memory(blocks, candidate.get("passes", 1), ShufflePolicy()):
         model.learn(block)
@@ -70,7 +70,7 @@ def try_candidate(
 
 
 def count_errors(model: StreamModel, blocks: Iterable[Block]) -> tuple[int, int]:
-    """The number of rows that a model predicts wrongly, and the number of rows."""
+    """Return the number of rows that a model predicts wrongly, and the number of rows."""
     wrong = rows = 0
     for block in blocks:
         assert block.labels is not None

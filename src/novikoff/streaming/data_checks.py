@@ -71,13 +71,13 @@ def doubtful_columns(block: Block) -> list[ColumnDoubt]:
 
 
 def _numbers_rows(column: np.ndarray) -> bool:
-    """Whether a column counts in steps of 1, from any whole number and in any order."""
+    """Return whether a column counts in steps of 1, from any whole number and in any order."""
     first = float(column.min())
     return first.is_integer() and np.array_equal(np.sort(column), first + np.arange(len(column)))
 
 
 def _is_id(column: np.ndarray) -> bool:
-    """Whether a column holds whole numbers that are nearly all distinct."""
+    """Return whether a column holds whole numbers that are nearly all distinct."""
     known = column[~np.isnan(column)]
     is_whole = len(known) >= _FEWEST_ROWS and np.array_equal(known, np.floor(known))
     return is_whole and len(np.unique(known)) > _NEARLY_ALL * len(known)

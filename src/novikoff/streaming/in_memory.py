@@ -288,7 +288,7 @@ def open_data_for_model(
 
 
 def _choose_target(model: Any, target: Any) -> Any:
-    """The column of the labels: the one that is asked for, or that of the model; None if it is to be found."""
+    """Return the column of the labels: the one that is asked for, or that of the model; None if it is to be found."""
     target = model.target if target is None else target
     if target is None and model.encoding is not None:
         raise DataError("The model does not know which column holds the labels, since they came as y: pass y again.")
@@ -296,7 +296,7 @@ def _choose_target(model: Any, target: Any) -> Any:
 
 
 def _kind_of_labels(model: Any) -> str | None:
-    """What the column of the labels holds; None if it may be anything."""
+    """Return what the column of the labels holds; None if it may be anything."""
     if any(isinstance(label, str) for label in model.labels):
         return "word"
     return "number" if model.labels or model.predicts_numbers else None
@@ -313,7 +313,7 @@ def _require_apart(model: Any, data: Any, y: Any, drop: Sequence[str | int]) -> 
 
 
 def _known_columns(model: Any) -> KnownColumns | None:
-    """What a model knows of the columns of tables."""
+    """Return what a model knows of the columns of tables."""
     encoding = model.encoding
     if not isinstance(encoding, TableEncoding):
         return None

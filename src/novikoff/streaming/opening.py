@@ -72,12 +72,12 @@ def options_like(reader: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unnamed_columns(model: StreamModel) -> UnnamedColumns | None:
-    """The columns of tables without a header, if a model has learned from such."""
+    """Return the columns of tables without a header, if a model has learned from such."""
     return UnnamedColumns.from_names(model.kinds, model.target, 0 if model.form is None else model.form.n_columns)
 
 
 def known_notations(model: StreamModel, options: Mapping[str, Any]) -> dict[str, str]:
-    """How the numbers of the columns are written that the model has learned from, unless `options` say how."""
+    """Return how the numbers of the columns are written that the model has learned from, unless `options` say how."""
     if model.form is None:  # it has learned from other formats, or with a version that did not remember it
         return {}
     names = [name for name, kind in model.kinds.items() if kind == "number"]

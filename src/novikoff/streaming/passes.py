@@ -36,15 +36,15 @@ class RowSkipper:
         self._remaining = {os.path.realpath(source): rows for source, rows in rows_of_run.items()}
 
     def remaining(self, source: str) -> int:
-        """How many rows of a source are still to be left out."""
+        """Return how many rows of a source are still to be left out."""
         return self._remaining.get(os.path.realpath(source), 0)
 
     def total(self, sources: Iterable[str]) -> int:
-        """How many rows of these sources are still to be left out."""
+        """Return how many rows of these sources are still to be left out."""
         return sum(self._remaining.get(path, 0) for path in {os.path.realpath(source) for source in sources})
 
     def knows_any(self, sources: Iterable[str]) -> bool:
-        """Whether the interrupted run has read one of these sources."""
+        """Return whether the interrupted run has read one of these sources."""
         return any(os.path.realpath(source) in self._remaining for source in sources)
 
     def skip(self, blocks: Iterable[Block], *, with_rejects: bool = True) -> Iterator[Block]:
@@ -62,7 +62,7 @@ class RowSkipper:
 
 
 def _without_rows(block: Block, n: int, *, with_rejects: bool) -> Block:
-    """A block without its first n rows and the rejects before the row that is then the first."""
+    """Return a block without its first n rows and the rejects before the row that is then the first."""
     if not n and (with_rejects or not block.rejects):
         return block
     first_line = block.lines[n] if n else 0

@@ -74,7 +74,7 @@ class RunOrder:
     is_first_shuffled: bool = False
 
     def generator(self, *stream: int) -> np.random.Generator:
-        """A random generator for one of several independent streams of numbers."""
+        """Return a random generator for one of several independent streams of numbers."""
         return np.random.default_rng([self.seed, *stream])
 
 

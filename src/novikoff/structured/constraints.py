@@ -21,7 +21,15 @@ import numpy as np
 from novikoff._compiled.loops.viterbi import Penalties
 from novikoff.errors import DataError
 
-__all__ = ["ADVICE", "SCHEMES", "Scheme", "TagConstraints", "are_allowed", "build_constraints", "require_allowed"]
+__all__ = [
+    "SCHEMES",
+    "ForbiddenTagError",
+    "Scheme",
+    "TagConstraints",
+    "are_allowed",
+    "build_constraints",
+    "require_allowed",
+]
 
 _LETTERS = {"bio": "BI", "iob1": "BI", "ioe1": "IE", "ioe2": "IE", "bilou": "BILUES"}
 _FOLLOWS = {"bio": {"I": "BI"}, "iob1": {"B": "BI"}, "bilou": dict.fromkeys("ILE", "BI")}
@@ -29,7 +37,21 @@ _FOLLOWED_BY = {"ioe1": {"E": "IE"}, "ioe2": {"I": "IE"}, "bilou": dict.fromkeys
 
 Scheme: TypeAlias = Literal["bio", "iob1", "ioe1", "ioe2", "bilou"]
 SCHEMES = tuple(_LETTERS)
-ADVICE = " Correct it, or learn without constraints."  # the end of the message about a tag that is not allowed
+
+
+class ForbiddenTagError(DataError):
+    """A tag that a scheme does not allow where it is.
+
+    The message advises to learn without constraints; a command that has another name for that builds its own message
+    from `problem`.
+    """
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"{problem} Correct it, or learn without constraints.")
+        self.problem = problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problem,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +150,8 @@ def require_allowed(
     if violation is not None:
         sentence, token = _find_token(starts, violation)
         where = f"Token {token} of sentence {sentence} has" if locate is None else f"{locate(sentence, token)}:"
-        raise DataError(
-            f"{where} the tag {tags[violation]!r}, which the scheme {scheme!r} does not allow there.{ADVICE}"
+        raise ForbiddenTagError(
+            f"{where} the tag {tags[violation]!r}, which the scheme {scheme!r} does not allow there."
         )
 
 

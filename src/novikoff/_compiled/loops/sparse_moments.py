@@ -70,7 +70,7 @@ def moments_of(features, j):
 
 @inlined
 def is_number(mean, squares):
-    """Whether a feature with these moments has had values other than 0 and 1."""
+    """Return whether a feature with these moments has had values other than 0 and 1."""
     return mean != 1.0 or squares != 0.0
 
 
@@ -82,7 +82,7 @@ def n_averaged(count, mean, squares):
 
 @inlined
 def is_dense_now(count, mean, squares, t):
-    """Whether a feature with these moments has to be standardised as a dense one after t rows."""
+    """Return whether a feature with these moments has to be standardised as a dense one after t rows."""
     return 2.0 * count >= t and is_number(mean, squares)
 
 

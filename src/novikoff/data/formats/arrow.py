@@ -93,7 +93,7 @@ class ArrowReader(ColumnarReader):
                     self._map.release_pages()
 
     def _parts(self) -> Iterator[tuple[pa.RecordBatch, int, int]]:
-        """The batches of the file, and the offsets where each begins and ends, which for files are estimates."""
+        """Yield the batches of the file, and the offsets where each begins and ends, which for files are estimates."""
         if self._is_file and self._map is not None:
             count, size = self._batches_in.num_record_batches, len(self._map)
             for k in range(count):

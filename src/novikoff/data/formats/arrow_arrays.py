@@ -34,18 +34,19 @@ _PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 def holds_strings(kind: pa.DataType) -> bool:
-    """Whether a type is one of those for strings, perhaps behind a dictionary."""
+    """Return whether a type is one of those for strings, perhaps behind a dictionary."""
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """Whether a type is one of those for days, times and spans of time."""
+    """Return whether a type is one of those for days, times and spans of time."""
     return pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
 
 
 def kind_of(array: pa.Array) -> str | None:
-    """The kind of column that an array makes, by its type and, for strings, by a sample; None if it makes none."""
+    """Return the kind of column that an array makes, by its type and, for strings, by a sample; None if it makes
+    none."""
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "number"
@@ -61,7 +62,7 @@ def without_views(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def has_views(schema: pa.Schema) -> bool:
-    """Whether a schema has strings that `without_views` replaces."""
+    """Return whether a schema has strings that `without_views` replaces."""
     return any(
         pa.types.is_string_view(kind.value_type if pa.types.is_dictionary(kind) else kind) for kind in schema.types
     )
@@ -82,14 +83,14 @@ def _without_views(array: pa.Array) -> pa.Array:
 
 
 def column_of(array: pa.Array, kind: str, notation: Notation = Notation.PLAIN) -> AnyColumn:
-    """The cells of an array as a column of a kind; strings that are numbers are written in a notation."""
+    """Return the cells of an array as a column of a kind; strings that are numbers are written in a notation."""
     if kind == "number":
         return numbers_of(array, notation)
     return texts_of(array) if kind == "text" else categories_of(array)
 
 
 def numbers_of(array: pa.Array, notation: Notation = Notation.PLAIN) -> np.ndarray:
-    """The nearest doubles, NaN where a cell is missing, seconds for times; for a string that is no number in the
+    """Return the nearest doubles, NaN where a cell is missing, seconds for times; for a string that is no number in the
     notation, infinity."""
     if array.type == _DOUBLE and not array.null_count:
         return _cells(array, np.float64)
@@ -108,7 +109,7 @@ def numbers_of(array: pa.Array, notation: Notation = Notation.PLAIN) -> np.ndarr
 
 
 def address_of(array: pa.Array) -> int | None:
-    """The address of the cells in memory, if they are doubles and none is missing."""
+    """Return the address of the cells in memory, if they are doubles and none is missing."""
     if array.type != _DOUBLE or array.null_count or not len(array):
         return None
     return int(array.buffers()[1].address) + _DOUBLE.bit_width // 8 * array.offset
@@ -122,15 +123,16 @@ def _seconds(array: pa.Array) -> np.ndarray:
 
 
 def find_too_large(array: pa.Array, numbers: np.ndarray) -> np.ndarray:
-    """The rows where the numbers of an array are infinite, or too large to be squared; most types cannot hold such."""
+    """Return the rows where the numbers of an array are infinite, or too large to be squared; most types cannot hold
+    such."""
     if pa.types.is_integer(array.type) or pa.types.is_decimal(array.type) or is_time(array.type):
         return np.empty(0, np.int64)
     return np.flatnonzero(np.abs(numbers) >= VALUE_LIMIT)
 
 
 def categories_of(array: pa.Array) -> CategoricalColumn:
-    """The different cells, as strings, and the code of each row; for strings, booleans, and whatever `types` declares
-    to be words."""
+    """Return the different cells, as strings, and the code of each row; for strings, booleans, and whatever `types`
+    declares to be words."""
     if pa.types.is_dictionary(array.type):
         if len(array.dictionary) > len(array):
             return categories_of(array.dictionary_decode())  # a dictionary for the whole file, perhaps
@@ -143,7 +145,7 @@ def categories_of(array: pa.Array) -> CategoricalColumn:
 
 
 def _codes(array: pa.DictionaryArray) -> np.ndarray:
-    """The code of each row, -1 if it is null."""
+    """Return the code of each row, -1 if it is null."""
     indices = array.indices if array.indices.type == pa.int32() else array.indices.cast(pa.int32())
     return np.where(_is_null(indices), np.int32(-1), _cells(indices, np.int32))
 
@@ -162,7 +164,7 @@ def _is_null(array: pa.Array) -> np.ndarray:
 
 
 def texts_of(array: pa.Array) -> TextColumn:
-    """The bytes of the cells as they are, copied: the compiled loops expect writable memory."""
+    """Return the bytes of the cells as they are, copied: the compiled loops expect writable memory."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if not pa.types.is_string(array.type):
@@ -181,7 +183,7 @@ def texts_of(array: pa.Array) -> TextColumn:
 
 
 def labels_of(column: AnyColumn) -> tuple[np.ndarray, CategoricalColumn | None]:
-    """A column as labels: a copy, if it is numeric; else strings, and the codes that they come from."""
+    """Return a column as labels: a copy, if it is numeric; else strings, and the codes that they come from."""
     if isinstance(column, np.ndarray):
         return np.array(column), None
     coded = column if isinstance(column, CategoricalColumn) else CategoricalColumn.from_cells(column.tolist())

@@ -84,8 +84,8 @@ class CategoricalColumn:
         return strings
 
     def sorted_classes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The different strings in order, and for each row the index of its own among them, as `encode_labels` finds
-        them in `strings`; no cell may be missing.
+        """Return the different strings in order, and for each row the index of its own among them, as `encode_labels`
+        finds them in `strings`; no cell may be missing.
 
         >>> from novikoff.data.formats.block import CategoricalColumn
         >>> CategoricalColumn.from_cells(["spam", "ham", "spam"]).sorted_classes()
@@ -132,7 +132,7 @@ AnyColumn = np.ndarray | CategoricalColumn | TextColumn
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The UTF-8 of strings, one after another, and where each begins and ends."""
+    """Return the UTF-8 of strings, one after another, and where each begins and ends."""
     packed = [string.encode("utf-8", "surrogatepass") for string in strings]  # a Python string may hold half a pair
     ends = np.cumsum([0, *map(len, packed)]).astype(np.int32)
     return np.frombuffer(bytearray(b"".join(packed)), np.uint8), np.column_stack([ends[:-1], ends[1:]])
@@ -177,12 +177,12 @@ class Block(ABC):
         return replace(self, lines=self.lines[part], rejects=[], **changes)
 
     def after(self, n: int) -> Self:
-        """The block without its first n rows, with its rejects."""
+        """Return the block without its first n rows, with its rejects."""
         return replace(self[n:], rejects=self.rejects)
 
     @abstractmethod
     def _cut(self, part: slice | np.ndarray) -> dict[str, Any]:
-        """What `[]` changes besides lines and labels."""
+        """Return what `[]` changes besides lines and labels."""
 
     @property
     def _are_labels_coded(self) -> bool:
@@ -193,7 +193,7 @@ class Block(ABC):
         return self.labels is self.coded_labels.strings and not self.labels.flags.writeable
 
     def encode_labels(self) -> tuple[np.ndarray, np.ndarray]:
-        """The sorted classes among the labels, and for each row the index of its class."""
+        """Return the sorted classes among the labels, and for each row the index of its class."""
         if self._are_labels_coded:
             assert self.coded_labels is not None
             return self.coded_labels.sorted_classes()
@@ -222,7 +222,7 @@ class SparseBlock(Block):
         squared_norms: np.ndarray,
         rejects: list[Reject],
     ) -> SparseBlock:
-        """A block whose squared norms are known."""
+        """Return a block whose squared norms are known."""
         block = cls(source, lines, labels, rows, rejects=rejects)
         object.__setattr__(block, "squared_norms", squared_norms)
         return block

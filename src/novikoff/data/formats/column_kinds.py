@@ -104,7 +104,7 @@ class _Evidence:
                     self.total -= self.there.pop(cell)
 
     def count(self, notation: Notation) -> int:
-        """How many cells are numbers in a notation."""
+        """Return how many cells are numbers in a notation."""
         if notation is Notation.PLAIN:
             return self.n_plain
         if notation not in self._counts:
@@ -112,8 +112,8 @@ class _Evidence:
         return self._counts[notation]
 
     def is_enough(self, n: int) -> bool:
-        """Whether n cells make the column numeric: all of them, or almost all, and then the others are mistakes; among
-        labels, all."""
+        """Return whether n cells make the column numeric: all of them, or almost all, and then the others are mistakes;
+        among labels, all."""
         return n == self.total or (not self.is_target and self.total - n < (1.0 - MOSTLY) * self.total)
 
     @property
@@ -144,7 +144,7 @@ def sniff_columns(
     options: NumberOptions,
     delimiter: str,
 ) -> list[ColumnKind]:
-    """What each column holds, as the caller declares it or else as its cells show it.
+    """Return what each column holds, as the caller declares it or else as its cells show it.
 
     >>> from novikoff.data.formats.column_kinds import NumberOptions, sniff_columns
     >>> columns = [["51,257", "7"], ["12 %", "unknown"], ["a", "b"]]
@@ -171,7 +171,8 @@ def sniff_columns(
 def _sniff_column(
     own: _Evidence, declared: str | None, notation: Notation | None, options: NumberOptions
 ) -> ColumnKind:
-    """The kind of a column; a number that fits a decimal point and a decimal comma equally well gets the former."""
+    """Return the kind of a column; a number that fits a decimal point and a decimal comma equally well gets the
+    former."""
     if notation is not None:
         return ColumnKind("number", notation)
     if own.is_plain:
@@ -191,7 +192,7 @@ def _sniff_column(
 
 
 def _find_notation(own: _Evidence, options: NumberOptions, *, is_declared: bool) -> Notation | None:
-    """The notation that reads most cells, if that is enough; None if none does, or two equally well."""
+    """Return the notation that reads most cells, if that is enough; None if none does, or two equally well."""
     candidates = [Notation.PLAIN, *((_COMMA, _POINT) if own.shows_comma else (_POINT, _COMMA))]
     if not own.is_target:
         order = options.dates if options.dates in ("day-first", "month-first") else None
@@ -213,7 +214,7 @@ def _find_notation(own: _Evidence, options: NumberOptions, *, is_declared: bool)
 def _decide_decimal(
     evidence: Sequence[_Evidence], found: Sequence[ColumnKind], wanted: str | None, delimiter: str
 ) -> str | None:
-    """What fractions begin with where a column leaves it open; None if there is nothing to decide."""
+    """Return what fractions begin with where a column leaves it open; None if there is nothing to decide."""
     numeric = [
         (own, kind)
         for own, kind in zip(evidence, found, strict=True)
@@ -234,13 +235,14 @@ def _decide_decimal(
 
 
 def _with_decimal(own: _Evidence, kind: ColumnKind, decimal: str) -> ColumnKind:
-    """A column of numbers, with a decimal comma if the file has them and the column does not show otherwise."""
+    """Return a column of numbers, with a decimal comma if the file has them and the column does not show otherwise."""
     is_open = kind.kind == "number" and kind.notation in (Notation.PLAIN, _POINT) and not own.shows_point
     return replace(kind, notation=_COMMA) if decimal == "," and is_open and own.total else kind
 
 
 def _with_example(own: _Evidence, kind: ColumnKind) -> ColumnKind:
-    """A column of numbers with an example, if there is one that is not plain; better one that has one meaning only."""
+    """Return a column of numbers with an example, if there is one that is not plain; better one that has one meaning
+    only."""
     if kind.kind != "number":
         return kind
     cells = [cell for cell in own.there if not is_number(cell)]

@@ -53,7 +53,7 @@ def note_columns(layout: DelimitedLayout) -> list[ColumnNote]:
 
 
 def _notes_on(column: ColumnKind) -> Iterator[tuple[str, ColumnNote]]:
-    """The notes on a column, each with a key that is the same for columns of one notation."""
+    """Yield the notes on a column, each with a key that is the same for columns of one notation."""
     if column.is_undecided:
         text = "dates, day-first or month-first, which the first rows do not tell; read as words"
         yield "undecided", ColumnNote((), text, is_undecided=True)

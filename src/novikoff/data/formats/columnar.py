@@ -57,7 +57,7 @@ _INDEX = re.compile(r"__index_level_\d+__")  # pandas writes such columns
 
 
 def rows_for(n_columns: int) -> int:
-    """The number of rows of this many columns that make a block."""
+    """Return the number of rows of this many columns that make a block."""
     return max(1, min(_ROWS, _CELLS // n_columns))
 
 
@@ -117,7 +117,8 @@ class ColumnarReader(Reader[TableBlock]):
         dates: str,
         only: Collection[str] | None,
     ) -> tuple[int | None, tuple[int, ...], str]:
-        """The columns that are used, as `choose_columns` returns them; those of times are declared as `dates` says."""
+        """Return the columns that are used, as `choose_columns` returns them; those of times are declared as `dates`
+        says."""
         dropped = {column_index(column, self.names, self.name, "drop") for column in drop}
         dropped |= {k for k, name in enumerate(self.names) if _INDEX.fullmatch(name)}
         target_index, used, reason = choose_columns(self.names, self.name, target, dropped, only)
@@ -152,7 +153,7 @@ class ColumnarReader(Reader[TableBlock]):
         return tuple(kinds)
 
     def _next(self) -> pa.RecordBatch | None:
-        """The next batch that has rows."""
+        """Return the next batch that has rows."""
         with self._as_data_error():
             for batch in self._batches:
                 if batch.num_rows:
@@ -182,7 +183,7 @@ class ColumnarReader(Reader[TableBlock]):
                     raise error
 
     def _numbered_batches(self) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The batches, and the number of the first row of each."""
+        """Yield the batches, and the number of the first row of each."""
         batch, row = self._first, 1
         del self._first
         while batch is not None:
@@ -195,7 +196,7 @@ class ColumnarReader(Reader[TableBlock]):
         return self._block(batch, np.arange(row, row + batch.num_rows))
 
     def _block(self, batch: pa.RecordBatch, rows: np.ndarray) -> tuple[TableBlock, RowError | None]:
-        """The rows of a batch: as far as the first error, and that error, or without those that are wrong."""
+        """Return the rows of a batch: as far as the first error, and that error, or without those that are wrong."""
         with self._as_data_error():
             block = self._block_of_numbers(batch, rows)
             if block is not None:
@@ -227,9 +228,9 @@ class ColumnarReader(Reader[TableBlock]):
         return TableBlock(self.name, rows, labels, columns, coded_labels=coded_labels, numbers=numbers), None
 
     def _block_of_numbers(self, batch: pa.RecordBatch, rows: np.ndarray) -> TableBlock | None:
-        """The rows of a batch that holds nothing but numbers, if the sum of their squares shows that none is wrong,
-        which is much faster than to check each. They are made row-major here and not when they are learned from, so
-        that pyarrow's memory can be freed."""
+        """Return the rows of a batch that holds nothing but numbers, if the sum of their squares shows that none is
+        wrong, which is much faster than to check each. They are made row-major here and not when they are learned from,
+        so that pyarrow's memory can be freed."""
         if any(self.kinds[k] != "number" for k in self._read):
             return None
         arrays, labels = batch.columns, None
@@ -249,7 +250,7 @@ class ColumnarReader(Reader[TableBlock]):
         return TableBlock(self.name, rows, labels, columns, numbers=numbers)
 
     def _wrong_cells(self, batch: pa.RecordBatch, columns: dict[str, AnyColumn]) -> dict[int, int]:
-        """The rows that are wrong, and the first wrong column of each."""
+        """Return the rows that are wrong, and the first wrong column of each."""
         wrong: dict[int, int] = {}
         for k in sorted(self._read):
             column = columns[self.names[k]]
@@ -290,12 +291,12 @@ def _require_distinct(names: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def _are_below(limit: float, values: np.ndarray) -> bool:
-    """Whether the absolute value of every number that is not missing is below a limit."""
+    """Return whether the absolute value of every number that is not missing is below a limit."""
     return not (np.fmax.reduce(values, axis=None) >= limit or np.fmin.reduce(values, axis=None) <= -limit)
 
 
 def _as_json(batch: pa.RecordBatch, n: int) -> bytes:
-    """A row for people to read."""
+    """Return a row for people to read."""
     row = {}
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         cell = column.slice(n, 1)

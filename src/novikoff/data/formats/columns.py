@@ -76,17 +76,17 @@ class UnnamedColumns:
 
     @classmethod
     def from_names(cls, names: Collection[str], label: str | None, count: int = 0) -> UnnamedColumns | None:
-        """The columns that these names belong to; None if one of them is not that of a column without a name."""
+        """Return the columns that these names belong to; None if one of them is not that of a column without a name."""
         positions = [position_of(name) for name in (*names, *([] if label is None else [label]))]
         known = [position for position in positions if position is not None]
         return cls(max(count, *known), label) if names and len(known) == len(positions) else None
 
     def fits(self, width: int) -> bool:
-        """Whether a table of this width has all columns, or all but the labels."""
+        """Return whether a table of this width has all columns, or all but the labels."""
         return width == self.count or (width == self.count - 1 and self.label is not None)
 
     def names(self, width: int, table: str) -> tuple[str, ...]:
-        """The names of the columns of a table of this width: all, or all but the labels."""
+        """Return the names of the columns of a table of this width: all, or all but the labels."""
         names = tuple(_UNNAMED.format(k) for k in range(1, self.count + 1))
         if self.fits(width):
             return tuple(name for name in names if width == self.count or name != self.label)
@@ -98,13 +98,14 @@ class UnnamedColumns:
 
 
 def position_of(name: str) -> int | None:
-    """The number, from 1, of a column of a table without a header; None for a name that people have given."""
+    """Return the number, from 1, of a column of a table without a header; None for a name that people have given."""
     found = re.fullmatch(_UNNAMED.format(r"([1-9]\d*)"), name, re.ASCII)
     return int(found[1]) if found else None
 
 
 def column_index(wanted: str | int, names: Sequence[str], name: str, option: str) -> int:
-    """The index of a column, given by its name; its number from 1, or from -1 at the end; or as first or last."""
+    """Return the index of a column, given by its name; its number from 1, or from -1 at the end; or as first or
+    last."""
     wanted = str(wanted)
     if wanted in names:
         return names.index(wanted)
@@ -119,7 +120,7 @@ def column_index(wanted: str | int, names: Sequence[str], name: str, option: str
 
 
 def find_target_name(names: Sequence[str]) -> str | None:
-    """The column that is called label, class, target or y, in any case, if there is just one.
+    """Return the column that is called label, class, target or y, in any case, if there is just one.
 
     A y beside an x is a coordinate.
 
@@ -140,7 +141,7 @@ def choose_columns(
     dropped: Collection[int],
     only: Collection[str] | None = None,
 ) -> tuple[int | None, tuple[int, ...], str]:
-    """The index of the target, those of the columns that are used besides, and why this is the target.
+    """Return the index of the target, those of the columns that are used besides, and why this is the target.
 
     By default it is the column that `find_target_name` finds, otherwise the last one. Only columns in `only` are used,
     if it is given.
@@ -158,12 +159,12 @@ def choose_columns(
 
 
 def declared_kinds(types: Mapping[str, str], names: Sequence[str], name: str) -> dict[int, str]:
-    """The kinds of columns that the caller declares, by their indices."""
+    """Return the kinds of columns that the caller declares, by their indices."""
     return {column_index(column, names, name, FROM_TYPES): check_kind(kind) for column, kind in types.items()}
 
 
 def name_column(number: int) -> str:
-    """The name of a column that has none, by its number from 1."""
+    """Return the name of a column that has none, by its number from 1."""
     return f"column {number}"
 
 
@@ -175,7 +176,7 @@ def check_kind(kind: str) -> str:
 
 
 def missing_label_error(location: str, column: str) -> RowError:
-    """The error for a row without a label."""
+    """Return the error for a row without a label."""
     return RowError(
         f'{location}: the label in column "{column}" is missing. Fill it in, pass over such rows, or name another '
         "target.",

@@ -62,7 +62,7 @@ class CsvDialect:
 
     @classmethod
     def sniff(cls, text: bytearray, name: str, delimiter: str | None = None) -> CsvDialect:
-        """The delimiter that splits the first lines evenly, unless it is given, and the quotes that they use."""
+        """Return the delimiter that splits the first lines evenly, unless it is given, and the quotes that they use."""
         lines = [line for line in split_lines(text[:100_000].decode(errors="replace"))[:20] if line.strip(_BLANKS)]
         is_single = b'"' not in text[:100_000] and lines and re.search(r"(^|[,;\t])\s*'[^']*'\s*([,;\t]|$)", lines[0])
         quote = "'" if is_single else '"'
@@ -105,8 +105,8 @@ class CsvDialect:
         return Record([cell.strip(_BLANKS) for cell in cells], at, line, sum(map(len, raw)), len(raw))
 
     def read_sample(self, text: bytearray, is_last: bool) -> list[Record]:
-        """The records of a text that are not blank. The first must be readable, and has a right offset and line; the
-        others may have none."""
+        """Return the records of a text that are not blank. The first must be readable, and has a right offset and line;
+        the others may have none."""
         records = list(itertools.islice(self._records(text, is_last), 1))
         if not records or self.delimiter == " ":
             return records + list(itertools.islice(self._records(text, is_last), 1, None))
@@ -119,7 +119,7 @@ class CsvDialect:
         return records + [Record(cells, 0, 0, 0, 0) for cells in stripped if any(cells) or len(cells) > 1]
 
     def _records(self, text: bytearray, is_last: bool) -> Iterator[Record]:
-        """The records that can be read, one by one."""
+        """Yield the records that can be read, one by one."""
         at, line, is_first = 0, 1, True
         while at < len(text):
             try:
@@ -137,7 +137,7 @@ class CsvDialect:
 
 
 def _find_fault(text: str, delimiter: str, quote: str, *, skip_blanks: bool) -> _Fault | None:
-    """The first thing in a text that the csv module, when strict, raises an error for.
+    """Return the first thing in a text that the csv module, when strict, raises an error for.
 
     >>> from novikoff.data.formats.csv_cells import _find_fault
     >>> _find_fault('1,"2"x', ",", '"', skip_blanks=True).name, _find_fault('1,"2', ",", '"', skip_blanks=True).name
@@ -166,7 +166,7 @@ def _find_fault(text: str, delimiter: str, quote: str, *, skip_blanks: bool) -> 
 
 
 def _are_quotes(text: bytearray, quote: str) -> bool:
-    """Whether quotes enclose whole cells, as in CSV; between tabs many people write texts as they are."""
+    """Return whether quotes enclose whole cells, as in CSV; between tabs many people write texts as they are."""
     content = text.decode(errors="replace")
     try:
         for _ in csv.reader(io.StringIO(content, newline=""), delimiter="\t", quotechar=quote, strict=True):

@@ -55,7 +55,7 @@ _EPOCH = datetime(1970, 1, 1).toordinal()
 
 
 def parse_date(cell: str, order: str) -> float:
-    """The seconds from 1970 to a date; infinity if the cell is none, written in this order.
+    """Return the seconds from 1970 to a date; infinity if the cell is none, written in this order.
 
     >>> from novikoff.data.formats.dates import parse_date
     >>> parse_date("1970-01-02", "year-first"), parse_date("2/1/1970 1:00 AM", "day-first")
@@ -75,8 +75,8 @@ def parse_date(cell: str, order: str) -> float:
 
 
 def parse_plain_dates(cells: Sequence[str]) -> np.ndarray | None:
-    """The seconds from 1970 to dates that are all written as 2024-03-01 or 2024-03-01 12:30:00, by numpy, ten times as
-    fast as one by one; None if one of them is not."""
+    """Return the seconds from 1970 to dates that are all written as 2024-03-01 or 2024-03-01 12:30:00, by numpy, ten
+    times as fast as one by one; None if one of them is not."""
     if not _ALL_PLAIN.fullmatch("".join(f"{cell}\n" for cell in cells)):
         return None
     try:
@@ -101,7 +101,7 @@ def _month(parts: dict[str, str | None]) -> int:
 
 
 def _seconds(parts: dict[str, str | None]) -> float:
-    """The seconds since midnight, in UTC."""
+    """Return the seconds since midnight, in UTC."""
     if parts["hour"] is None:
         return 0.0
     hour, minute, second = int(parts["hour"]), int(str(parts["minute"])), float(parts["second"] or 0)
@@ -115,7 +115,7 @@ def _seconds(parts: dict[str, str | None]) -> float:
 
 
 def _offset(zone: str | None) -> float:
-    """The seconds by which a zone is ahead of UTC."""
+    """Return the seconds by which a zone is ahead of UTC."""
     if zone in (None, "Z", "UTC"):
         return 0.0
     digits = str(zone)[1:].replace(":", "").ljust(4, "0")

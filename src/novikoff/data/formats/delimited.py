@@ -156,7 +156,8 @@ class TableReader(Reader[TableBlock]):
         self._targets = targets_of(self.layout)
 
     def _sniff(self, delimiter: str | None) -> tuple[TextChunk, CsvDialect, list[Record]]:
-        """The first lines, which are read again later, and the records in them: of a pipe, the first two that come."""
+        """Return the first lines, which are read again later, and the records in them: of a pipe, the first two that
+        come."""
         text, size, is_last = bytearray(), _SAMPLE, False
         fewest = _FEWEST if self.source.is_steady else 2
         while True:
@@ -231,7 +232,7 @@ class TableReader(Reader[TableBlock]):
         yield from self._chunks
 
     def _parse(self, chunk: TextChunk, *, is_last: bool = False) -> _ParsedTable:
-        """The blocks of a chunk, as far as the first error, and that error."""
+        """Return the blocks of a chunk, as far as the first error, and that error."""
         blocks, at, line, is_whole, error = [], 0, chunk.line, True, None
         late: list[LateCell] = []
         while at < len(chunk.text) and is_whole and error is None:
@@ -306,5 +307,5 @@ def _cut_outside_quotes(chunks: Iterator[TextChunk], quote: bytes) -> Iterator[T
 
 
 def _join(rest: TextChunk, chunk: TextChunk) -> TextChunk:
-    """A chunk after the rest of the one before it."""
+    """Return a chunk after the rest of the one before it."""
     return TextChunk(rest.text + chunk.text, rest.line) if rest.text else chunk

@@ -104,7 +104,7 @@ class DelimitedLayout(TableLayout):
         )
 
     def is_disguised(self, k: int) -> bool:
-        """Whether column k holds numbers that compiled code cannot read."""
+        """Return whether column k holds numbers that compiled code cannot read."""
         return self.kinds[k] == "number" and self.columns[k].notation is not Notation.PLAIN
 
     @property
@@ -115,7 +115,7 @@ class DelimitedLayout(TableLayout):
 
 
 def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
-    """The number in a cell of column k, NaN if it is missing; an error if it is neither."""
+    """Return the number in a cell of column k, NaN if it is missing; an error if it is neither."""
     notation, has_comma_groups = Notation.PLAIN, False
     if isinstance(layout, DelimitedLayout):
         notation, has_comma_groups = layout.columns[k].notation, layout.has_comma_groups
@@ -128,7 +128,7 @@ def parse_number(cell: str, layout: TableLayout, line: int, k: int) -> float:
 
 
 def number_error(cell: str, layout: TableLayout, line: int, k: int) -> RowError:
-    """The error for a cell of column k that is no number, or too large a one."""
+    """Return the error for a cell of column k that is no number, or too large a one."""
     column = layout.names[k]
     if is_number(cell) and not abs(float(cell)) < VALUE_LIMIT:
         return RowError(
@@ -163,12 +163,12 @@ def require_width(record: Record, layout: DelimitedLayout) -> None:
 
 
 def string_or_none(cell: str) -> str | None:
-    """The string in a cell, None if it is missing."""
+    """Return the string in a cell, None if it is missing."""
     return None if cell.lower() in MISSING else cell
 
 
 def _is_value(cell: str) -> bool:
-    """Whether a cell is a number or a date, however it is written."""
+    """Return whether a cell is a number or a date, however it is written."""
     return is_number(cell) or is_disguised_number(cell) or is_date(cell)
 
 

@@ -24,12 +24,12 @@ _ROWS = 1000  # rows that make a chunk
 
 
 def is_zip(start: bytes) -> bool:
-    """Whether the first bytes of a file are those of a ZIP archive, as .xlsx files are."""
+    """Return whether the first bytes of a file are those of a ZIP archive, as .xlsx files are."""
     return start.startswith(_ZIP)
 
 
 def is_excel(start: bytes) -> bool:
-    """Whether the first bytes of a file are those of an Excel file."""
+    """Return whether the first bytes of a file are those of an Excel file."""
     return (is_zip(start) and b"xl/" in start) or start.startswith(_OLE)
 
 
@@ -53,7 +53,7 @@ class SheetSource(Source):
 
 
 def _read_lines(source: Source) -> Iterator[bytes]:
-    """The lines of the sheet, some at a time."""
+    """Yield the lines of the sheet, some at a time."""
     sheet = _open_sheet(source)
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -90,7 +90,7 @@ def _open_sheet(source: Source) -> Any:
 
 
 def _as_text(cell: Any) -> str:
-    """A cell as people would write it in a CSV file."""
+    """Return a cell as people would write it in a CSV file."""
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, float):

@@ -54,7 +54,7 @@ def join_blocks(blocks: Sequence[Block], source: str) -> Block:
 
 
 def memory_of(block: Block) -> int:
-    """The bytes that the arrays of a block take, without Python's objects around them.
+    """Return the bytes that the arrays of a block take, without Python's objects around them.
 
     >>> memory_of(SparseBlock("a", np.arange(2), np.zeros(2), sp.csr_array(np.eye(2))))
     68
@@ -106,7 +106,7 @@ def _join_tables(blocks: Sequence[TableBlock], n: int) -> dict[str, Any]:
 
 
 def _join_columns(parts: Sequence[tuple[AnyColumn | None, int]]) -> AnyColumn:
-    """The cells of a column, one part after another; all cells of a part that is None are missing.
+    """Return the cells of a column, one part after another; all cells of a part that is None are missing.
 
     What the first part holds decides, as in the blocks of a file.
     """

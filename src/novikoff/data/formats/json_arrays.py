@@ -21,7 +21,8 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 
 
 def begins_with_array(text: bytes) -> bool:
-    """Whether the first bytes of a source are those of a JSON array, whose first element is no number or string."""
+    """Return whether the first bytes of a source are those of a JSON array, whose first element is no number or
+    string."""
     return re.match(rb"\s*\[\s*([\[{\]]|\Z)", text.removeprefix(_BOM)) is not None
 
 
@@ -48,7 +49,7 @@ class ArrayAsLines:
         self._held, self._is_first = b"", True
 
     def read(self) -> bytes:
-        """The next bytes; none at the end."""
+        """Return the next bytes; none at the end."""
         while chunk := self._source.read():
             chunk, self._held = self._held + chunk, b""
             if self._is_first and len(chunk) < len(_BOM):
@@ -64,7 +65,7 @@ class ArrayAsLines:
         return rest
 
     def _convert(self, chunk: bytes) -> bytes:
-        """The next part of the array, as lines."""
+        """Return the next part of the array, as lines."""
         if not chunk:
             return b""
         self._is_first = False
@@ -85,7 +86,7 @@ class ArrayAsLines:
         return text.tobytes()
 
     def _find_end(self, chunk: bytes, is_end: np.ndarray) -> int:
-        """The offset of the bracket that closes the array, or the size of the chunk; nothing may follow it."""
+        """Return the offset of the bracket that closes the array, or the size of the chunk; nothing may follow it."""
         end = 0 if self._is_closed else int(is_end.argmax()) if is_end.any() else len(chunk)
         rest = chunk[end:] if self._is_closed else chunk[end + 1 :]
         if rest.strip(_BLANKS):

@@ -105,7 +105,8 @@ class JsonKeys:
             check_kind(kind)
 
     def row(self, line: bytes, location: str) -> dict[str, float | str] | None:
-        """The values of a line by their keys, joined by dots, without those that are missing; None if it is blank."""
+        """Return the values of a line by their keys, joined by dots, without those that are missing; None if it is
+        blank."""
         text = decode_line(line, location).rstrip(_BLANKS)
         if not text:
             return None
@@ -195,7 +196,7 @@ class _JsonRow:
 
 
 def _as_declared(cell: Any, kind: str | None) -> Any:
-    """A string as a number, or a number as it was written, if the key is declared to hold that."""
+    """Return a string as a number, or a number as it was written, if the key is declared to hold that."""
     if kind == "number" and isinstance(cell, str):
         string = cell.strip()
         return math.nan if string.lower() in MISSING else float(string) if is_number(string) else cell
@@ -246,7 +247,8 @@ def _quoted(text: str) -> str:
 
 
 def _character(text: str, error: _RefusedError) -> str:
-    """The character of a line where it is wrong, from 1; nothing if the key is written with escapes and not found."""
+    """Return the character of a line where it is wrong, from 1; nothing if the key is written with escapes and not
+    found."""
     at = -1
     for _ in range(error.occurrence):
         at = text.find(error.sought, at + 1)

@@ -124,7 +124,7 @@ class JsonLinesReader(Reader[TableBlock]):
         return tuple(kind for kind in self._keys.kinds.values() if kind != OBJECT)
 
     def _sniff(self) -> TextChunk:
-        """The first lines, which are parsed again later: of a pipe, the first that has a row."""
+        """Return the first lines, which are parsed again later: of a pipe, the first that has a row."""
         text = bytearray()
         for chunk in itertools.chain(self._chunks, [None]):
             text += chunk.text if chunk else b""
@@ -189,14 +189,14 @@ class JsonLinesReader(Reader[TableBlock]):
             yield TableBlock(self.name, found.lines, labels, {}, rejects=rejects, is_loose=True)
 
     def _parse(self, chunk: TextChunk) -> _ParsedJson:
-        """The rows of a chunk."""
+        """Return the rows of a chunk."""
         is_wide = len(chunk.text) > _WIDE * count_byte(chunk.text, b"\n")
         return (
             None if len(chunk.text) < _FEW or is_wide else self._parse_with_pyarrow(chunk)
         ) or self._parse_line_by_line(chunk)
 
     def _parse_line_by_line(self, chunk: TextChunk) -> _ParsedJson:
-        """The rows of a chunk, as Python's json module parses them."""
+        """Return the rows of a chunk, as Python's json module parses them."""
         rows, lines = [], []
         found = _ParsedJson()
         known = set(self._keys.kinds)
@@ -230,7 +230,7 @@ class JsonLinesReader(Reader[TableBlock]):
                 self._keys.kinds[name] = "text"
 
     def _make_parts(self, rows: list[dict[str, Any]], lines: np.ndarray) -> Iterator[_Part]:
-        """The lines and columns of rows, in parts that do not have too many cells."""
+        """Yield the lines and columns of rows, in parts that do not have too many cells."""
         start = 0
         while start < len(rows):
             cells: dict[str, tuple[list[int], list[Any]]] = defaultdict(lambda: ([], []))
@@ -254,7 +254,7 @@ class JsonLinesReader(Reader[TableBlock]):
             start = stop
 
     def _parse_with_pyarrow(self, chunk: TextChunk) -> _ParsedJson | None:
-        """The rows of a chunk, as pyarrow parses them; None if there may be anything wrong with it."""
+        """Return the rows of a chunk, as pyarrow parses them; None if there may be anything wrong with it."""
         lines = _lines_of_objects(chunk, self.name)
         table = None if lines is None else self._table(chunk.text, len(lines))
         if lines is None or table is None or table.num_rows != len(lines):
@@ -277,7 +277,7 @@ class JsonLinesReader(Reader[TableBlock]):
         return _ParsedJson(lines, [(lines, columns)])
 
     def _table(self, text: bytearray, n_rows: int) -> pa.Table | None:
-        """A chunk as pyarrow parses it; None if it cannot, or if the table might have too many cells."""
+        """Return a chunk as pyarrow parses it; None if it cannot, or if the table might have too many cells."""
         if 0 < n_rows * _count_columns(self._all_keys) <= _CELLS:
             # Most chunks have no new key. This fails at the first one, before any memory is allocated for it.
             table = _parse_text(text, self._all_keys, "error")
@@ -294,7 +294,7 @@ class JsonLinesReader(Reader[TableBlock]):
         return _parse_text(text, schema, "infer") if any(is_time(array.type) for _, array in arrays) else table
 
     def _flat(self, arrays: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """The keys that are not left out and not null in every row, objects before what is in them."""
+        """Yield the keys that are not left out and not null in every row, objects before what is in them."""
         for name, array in arrays:
             if name in self._keys.dropped or array.null_count == len(array):
                 continue
@@ -304,7 +304,7 @@ class JsonLinesReader(Reader[TableBlock]):
                 yield from self._flat(zip(names, array.flatten(), strict=True))
 
     def _fields(self, fields: Iterable[pa.Field], prefix: str = "", *, is_complete: bool = False) -> list[pa.Field]:
-        """The schema that pyarrow is given from now on; the types of other keys it infers again.
+        """Return the schema that pyarrow is given from now on; the types of other keys it infers again.
 
         If it is complete, it also has keys that are left out, null, or hold lists.
         """
@@ -323,7 +323,7 @@ class JsonLinesReader(Reader[TableBlock]):
         return expected
 
     def _kind(self, name: str, array: pa.Array) -> str | None:
-        """What a key holds; None if these values are not of that kind."""
+        """Return what a key holds; None if these values are not of that kind."""
         declared, known = self._keys.declared.get(name), self._keys.kinds.get(name)
         if pa.types.is_struct(array.type):
             return OBJECT if declared is None and known in (None, OBJECT) else None
@@ -351,7 +351,7 @@ class _ParsedJson:
 
 
 def _lines_of_objects(chunk: TextChunk, name: str) -> np.ndarray | None:
-    """The numbers of the lines that are not blank; None if one of these is not text from { to }, or too deep.
+    """Return the numbers of the lines that are not blank; None if one of these is not text from { to }, or too deep.
 
     pyarrow accepts objects on several lines, and several objects on one.
     """
@@ -375,12 +375,12 @@ def _lines_of_objects(chunk: TextChunk, name: str) -> np.ndarray | None:
 
 
 def _count_columns(fields: Iterable[pa.Field]) -> int:
-    """The number of keys, with those of objects within objects."""
+    """Return the number of keys, with those of objects within objects."""
     return sum(1 + (_count_columns(one.type) if pa.types.is_struct(one.type) else 0) for one in fields)
 
 
 def _has_few_keys(text: bytearray, limit: int) -> bool:
-    """Whether lines of JSON have at most so many different keys, with those of objects within objects."""
+    """Return whether lines of JSON have at most so many different keys, with those of objects within objects."""
     names: set[str] = set()
     for line in io.BytesIO(text):
         try:
@@ -417,7 +417,7 @@ def _kind_of_type(kind: pa.DataType) -> str | None:
 
 
 def _are_finite(array: pa.Array, column: AnyColumn) -> bool:
-    """Whether numbers are finite; NaN, which pyarrow accepts as a number and JSON does not, is not."""
+    """Return whether numbers are finite; NaN, which pyarrow accepts as a number and JSON does not, is not."""
     if not isinstance(column, np.ndarray):
         return True
     has_no_nan = pa.types.is_string(array.type) or np.isnan(column).sum() == array.null_count
@@ -436,7 +436,7 @@ def _codes(column: CategoricalColumn | TextColumn) -> np.ndarray:
 
 
 def _column(n: int, indices: list[int], cells: list[Any], kind: str) -> AnyColumn:
-    """A column of n rows, of which those with the given indices are not missing."""
+    """Return a column of n rows, of which those with the given indices are not missing."""
     if kind == "number":
         numbers = np.full(n, np.nan)
         numbers[indices] = cells

@@ -36,7 +36,7 @@ _LINE = re.compile(rb"[^\r\n]*(\r\n|\r|\n)?")
 
 @functools.cache
 def power_table() -> np.ndarray:
-    """The powers of five that the compiled loops read numbers with, computed once, in milliseconds."""
+    """Return the powers of five that the compiled loops read numbers with, computed once, in milliseconds."""
     return powers_of_five()
 
 
@@ -55,7 +55,7 @@ class BytesWithName(Protocol):
     name: str
 
     def read(self) -> bytes:
-        """The next bytes; none at the end."""
+        """Return the next bytes; none at the end."""
         ...
 
 
@@ -107,8 +107,8 @@ def read_text_chunks(source: BytesWithName, *, keep_returns: bool = False) -> It
 
 
 def read_whole_line_ends(source: BytesWithName) -> Iterator[bytes]:
-    """The chunks of a source, none of which ends between a carriage return and a line feed: a carriage return at the
-    end of one is moved to the next, where it can be seen whether a line feed follows."""
+    """Yield the chunks of a source, none of which ends between a carriage return and a line feed: a carriage return at
+    the end of one is moved to the next, where it can be seen whether a line feed follows."""
     held = b""
     while chunk := source.read():
         chunk = held + chunk
@@ -127,7 +127,7 @@ def replace_lone_returns(text: bytes) -> bytes:
 
 
 def count_lines(text: bytearray, start: int = 0) -> int:
-    """The number of lines of text[start:] that have an end."""
+    """Return the number of lines of text[start:] that have an end."""
     returns = count_byte(text, b"\r", start) - text.count(b"\r\n", start) if text.find(b"\r", start) >= 0 else 0
     return count_byte(text, b"\n", start) + returns
 
@@ -138,14 +138,14 @@ def count_byte(text: bytearray, byte: bytes, start: int = 0) -> int:
 
 
 def line_from(text: bytearray, start: int) -> bytes:
-    """The line that begins at an offset, with its end."""
+    """Return the line that begins at an offset, with its end."""
     found = _LINE.match(text, start)
     assert found is not None
     return found[0]
 
 
 def is_utf8(text: bytearray) -> bool:
-    """Whether all of a text is UTF-8."""
+    """Return whether all of a text is UTF-8."""
     try:
         return text.isascii() or bool(text.decode())
     except UnicodeDecodeError:
@@ -153,7 +153,7 @@ def is_utf8(text: bytearray) -> bool:
 
 
 def decode_line(text: bytes, location: str) -> str:
-    """A line as a string, or an error that names the byte that is not UTF-8; `location` is file:line."""
+    """Return a line as a string, or an error that names the byte that is not UTF-8; `location` is file:line."""
     if b"\0" in text:
         raise RowError(
             f"{location}:{text.index(0) + 1}: not a text file, it contains zero bytes. If it is UTF-16, name "

@@ -39,7 +39,7 @@ class LineBlockBuilder(Protocol, Generic[C]):
         ...
 
     def build(self, name: str, n: int, rejects: list[Reject]) -> C:
-        """The block of the first n rows."""
+        """Return the block of the first n rows."""
         ...
 
 
@@ -51,7 +51,8 @@ class LineReader(Reader[B]):
 
     @abstractmethod
     def _new_builder(self, chunk: TextChunk, at: int) -> LineBlockBuilder[B]:
-        """A builder with enough memory for the rows of a chunk from an offset on, or for as many as a block has."""
+        """Return a builder with enough memory for the rows of a chunk from an offset on, or for as many as a block
+        has."""
 
     def _check_block(self, block: B, chunk: TextChunk) -> tuple[B, RowError | None]:
         """Check rows that could be read; return the block without those that are wrong, and the first error, if errors
@@ -59,7 +60,7 @@ class LineReader(Reader[B]):
         return block, None
 
     def _finish_in_order(self, block: B) -> B:
-        """What is left to do with a block that depends on the blocks before it."""
+        """Return what is left to do with a block that depends on the blocks before it."""
         return block
 
     def _blocks(self) -> Generator[B, None, None]:
@@ -75,7 +76,7 @@ class LineReader(Reader[B]):
             raise DataError(f"{self.name}: found no rows, only {self._without_rows}.")
 
     def _parse(self, chunk: TextChunk) -> tuple[list[B], RowError | None]:
-        """The blocks of a chunk, as far as the first error, and that error."""
+        """Return the blocks of a chunk, as far as the first error, and that error."""
         blocks, error, at, line = [], None, 0, chunk.line
         while at < len(chunk.text) and error is None:
             block, at, line, error = self._block(chunk, at, line)
@@ -84,8 +85,8 @@ class LineReader(Reader[B]):
         return blocks, error
 
     def _block(self, chunk: TextChunk, at: int, line: int) -> tuple[B, int, int, RowError | None]:
-        """The block of the rows from an offset on, the offset and the number of the line after it, and the error that
-        ended it."""
+        """Return the block of the rows from an offset on, the offset and the number of the line after it, and the error
+        that ended it."""
         text, builder = np.frombuffer(chunk.text, np.uint8), self._new_builder(chunk, at)
         rejects: list[Reject] = []
         error, row = None, 0

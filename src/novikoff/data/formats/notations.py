@@ -62,7 +62,7 @@ _BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
 def _number_pattern(decimal: str, group: str) -> str:
-    """A number whose fraction begins with `decimal`, and whose digits may be in groups of three."""
+    """Return a number whose fraction begins with `decimal`, and whose digits may be in groups of three."""
     groups = "|".join(rf"(?:{re.escape(mark)}\d{{3}})+" for mark in group + _GROUP_MARKS)
     grouped = rf"[1-9]\d{{0,2}}(?:{groups})"
     digits = rf"(?:(?:{grouped}|\d+)(?:{decimal}\d*)?|{decimal}\d+)(?:[eE][+-]?\d+)?"
@@ -92,18 +92,18 @@ def check_notation(notation: str) -> Notation:
 
 
 def is_disguised_number(cell: str) -> bool:
-    """Whether a cell is a number with a decimal point or comma, perhaps with a sign or digits in groups."""
+    """Return whether a cell is a number with a decimal point or comma, perhaps with a sign or digits in groups."""
     return any(pattern.fullmatch(cell) for pattern in _ONE.values())
 
 
 def is_date(cell: str) -> bool:
-    """Whether a cell is a date, in any order."""
+    """Return whether a cell is a date, in any order."""
     has_digit = _HAS_DIGIT.search(cell) is not None  # most words have none
     return has_digit and any(parse_date(cell, order) < math.inf for order in ORDERS)
 
 
 def parse_cell(cell: str, notation: Notation) -> float:
-    """The number in a cell: NaN if it is missing, infinity if it is no number in this notation, or too large.
+    """Return the number in a cell: NaN if it is missing, infinity if it is no number in this notation, or too large.
 
     In a plain column, a number with a sign or with digits in groups is read with a decimal point, unless it would be
     another one with a decimal comma: 1,003.5 is read, 1,003 is not.
@@ -131,7 +131,7 @@ def parse_cell(cell: str, notation: Notation) -> float:
 
 
 def parse_cells(cells: Sequence[str], notation: Notation) -> np.ndarray:
-    """The numbers in cells, as `parse_cell` reads each of them; all at once, where none is wrong."""
+    """Return the numbers in cells, as `parse_cell` reads each of them; all at once, where none is wrong."""
     is_there = [not (cell.lower() in MISSING or is_placeholder(cell)) for cell in cells]
     if all(is_there):
         return _parse_there(cells, notation)
@@ -141,7 +141,7 @@ def parse_cells(cells: Sequence[str], notation: Notation) -> np.ndarray:
 
 
 def _parse_there(cells: Sequence[str], notation: Notation) -> np.ndarray:
-    """The numbers in cells that are not missing."""
+    """Return the numbers in cells that are not missing."""
     if notation in _MANY and _MANY[notation].fullmatch(text := "".join(f"{cell}\n" for cell in cells)):
         numbers = np.array(text.translate(_CLEANED[notation]).split(), np.float64)
         return np.where(np.abs(numbers) < VALUE_LIMIT, numbers, np.inf)

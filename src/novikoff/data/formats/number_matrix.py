@@ -66,7 +66,7 @@ class NumberMatrix:
         return {name: self.values[:, j] for j, name in enumerate(self.names)}
 
     def matches(self, names: list[str], columns: Mapping[str, Any]) -> bool:
-        """Whether these are the columns of these names, and none has been replaced."""
+        """Return whether these are the columns of these names, and none has been replaced."""
         return names == self.names and all(columns.get(name) is column for name, column in self.columns.items())
 
     def __getstate__(self) -> dict[str, Any]:

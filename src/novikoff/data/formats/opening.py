@@ -184,7 +184,7 @@ def _first_lines(source: Source) -> str:
 
 
 def _is_option_allowed(format: str, option: str, value: Any) -> bool:
-    """Whether an option makes sense for a format, or has not been set; target=False makes sense for all."""
+    """Return whether an option makes sense for a format, or has not been set; target=False makes sense for all."""
     refused, _ = _REFUSED_OPTIONS.get(format, ((), ""))
     return option not in refused or value in (None, ()) or (option, value) == ("target", False)
 

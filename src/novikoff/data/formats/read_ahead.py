@@ -108,7 +108,7 @@ class _WorkerPool(Generic[S, T]):
             del fetched, item, result  # their memory is to be free while this thread waits
 
     def _fetch(self) -> tuple[S, SimpleQueue[T | _Failure]] | None:
-        """The next item, and the queue for its result; None if there is none."""
+        """Return the next item, and the queue for its result; None if there is none."""
         with self.fetching:
             if self.is_over:
                 return None

@@ -85,5 +85,6 @@ class FileFromSource:
 
 
 def is_file(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a file, or should be one: for a folder, or if nothing is there, opening it raises the error."""
+    """Return whether a path is a file, or should be one: for a folder, or if nothing is there, opening it raises the
+    error."""
     return os.fspath(path) != "-" and (os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path))

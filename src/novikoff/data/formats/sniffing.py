@@ -45,7 +45,8 @@ _PROSE_WORDS = 4  # words in a cell, on average, from which on a column is text
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text without their ends, which are those of `formats.lines`; `str.splitlines` knows others too.
+    """Return the lines of a text without their ends, which are those of `formats.lines`; `str.splitlines` knows others
+    too.
 
     >>> from novikoff.data.formats.sniffing import split_lines
     >>> split_lines("a\\x85b\\r\\nc\\rd")
@@ -55,7 +56,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def sniff_delimiter(sample: list[str], quote: str) -> str:
-    """The character that splits most lines into the same number of cells, more than one."""
+    """Return the character that splits most lines into the same number of cells, more than one."""
 
     def quality(delimiter: str) -> tuple[int, int]:
         lines = (" ".join(line.split()) for line in sample) if delimiter == " " else sample
@@ -67,7 +68,7 @@ def sniff_delimiter(sample: list[str], quote: str) -> str:
 
 
 def begins_with_header(rows: list[list[str]], is_value: Callable[[str], bool] | None = None) -> bool:
-    """Whether the first row names the columns: words above numbers, or words that do not recur below.
+    """Return whether the first row names the columns: words above numbers, or words that do not recur below.
 
     `is_value` tells a number, by default a plain one; placeholders for a missing number are passed over.
     """
@@ -85,18 +86,18 @@ def begins_with_header(rows: list[list[str]], is_value: Callable[[str], bool] | 
 
 
 def is_placeholder(cell: str) -> bool:
-    """Whether a cell stands for a missing number, if its column holds numbers, though it is not empty."""
+    """Return whether a cell stands for a missing number, if its column holds numbers, though it is not empty."""
     return cell.lower() in PLACEHOLDERS
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is written as people write numbers; Python takes others too, such as 1_000."""
+    """Return whether a cell is written as people write numbers; Python takes others too, such as 1_000."""
     return NUMBER.fullmatch(cell) is not None or cell.lower().lstrip("+-") in ("inf", "infinity")
 
 
 def is_prose(cells: Sequence[str]) -> bool:
-    """Whether the cells of a column that are not missing are texts rather than names of categories: four words or more
-    on average, and most of them different.
+    """Return whether the cells of a column that are not missing are texts rather than names of categories: four words
+    or more on average, and most of them different.
 
     >>> from novikoff.data.formats.sniffing import is_prose
     >>> is_prose(["call me when you can", "see you at the lake"]), is_prose(["New York City", "Rio de Janeiro"])
@@ -107,7 +108,7 @@ def is_prose(cells: Sequence[str]) -> bool:
 
 
 def looks_like_svmlight(text: str) -> bool:
-    """Whether the first lines are label index:value ..."""
+    """Return whether the first lines are label index:value ..."""
     lines = [line.partition("#")[0].split() for line in split_lines(text[:100_000])[:10]]
     lines = [tokens for tokens in lines if tokens]
     tails = [token for tokens in lines for token in tokens[1:]]
@@ -119,7 +120,8 @@ def looks_like_svmlight(text: str) -> bool:
 
 
 def looks_like_vw(text: str) -> bool:
-    """Whether the first lines are label |namespace name:value ..., and no table whose cells are separated by bars."""
+    """Return whether the first lines are label |namespace name:value ..., and no table whose cells are separated by
+    bars."""
     lines = [line for line in split_lines(text[:100_000])[:10] if line.strip()]
     if not lines or not all(_VW_LINE.match(line) for line in lines):
         return False
@@ -127,7 +129,7 @@ def looks_like_vw(text: str) -> bool:
 
 
 def looks_like_labelled_text(text: str) -> bool:
-    """Whether the first lines are label<TAB>text, without a header."""
+    """Return whether the first lines are label<TAB>text, without a header."""
     rows = [line.split("\t") for line in split_lines(text[:100_000])[:100] if line.strip(" \t")]
     if not rows or any(len(row) != 2 or not row[0].strip(" ") for row in rows):
         return False

@@ -86,11 +86,11 @@ class Source:
         return self._counting.bytes
 
     def read(self) -> bytes:
-        """The next bytes, as many as are available; none at the end."""
+        """Return the next bytes, as many as are available; none at the end."""
         return self._kept.pop(0) if self._kept else self._next()
 
     def peek(self) -> bytes:
-        """The bytes that `read` will return first."""
+        """Return the bytes that `read` will return first."""
         if not self._kept:
             self._kept.append(self._next())
         return self._kept[0]
@@ -241,7 +241,7 @@ def _read_decompressed(name: str, read: Read, chunk: int) -> Generator[bytes, No
 
 
 def _read_members(name: str, make: Callable[[], Any], compressed: bytes, read: Read, chunk: int) -> Iterator[bytes]:
-    """The content of compressed files that are joined into one, in turn."""
+    """Yield the content of compressed files that are joined into one, in turn."""
     while compressed:
         decompressor = make()
         while not decompressor.eof:

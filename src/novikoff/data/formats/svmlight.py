@@ -87,7 +87,8 @@ class _SparseBlockBuilder:
 
     @classmethod
     def for_text(cls, text: bytearray, at: int, needs_labels: bool) -> _SparseBlockBuilder:
-        """A builder with enough memory for the rows of a text from an offset on, or for as many as a block has."""
+        """Return a builder with enough memory for the rows of a text from an offset on, or for as many as a block
+        has."""
         n = min((len(text) - at) // _ROW + 1, _ROWS)
         most = (len(text) - at) // _PAIR + 1
         builder = cls(
@@ -131,8 +132,8 @@ class _SparseBlockBuilder:
 
 
 def parse_line(text: bytes, location: str, *, needs_label: bool = True) -> tuple[float, list[int], list[float]] | None:
-    """The label, the indices in ascending order and the values of a line; None if it has no row. A label that is not
-    needed and not there is 0.
+    """Return the label, the indices in ascending order and the values of a line; None if it has no row. A label that is
+    not needed and not there is 0.
 
     Examples
     --------

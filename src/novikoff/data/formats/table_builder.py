@@ -38,7 +38,7 @@ class LateCell:
 
 
 def targets_of(layout: DelimitedLayout) -> loops.ColumnTargets:
-    """Where the cells of each column go."""
+    """Return where the cells of each column go."""
     kinds = np.full(len(layout.names), loops.IGNORED_CELLS, np.int8)
     indices = np.zeros(len(layout.names), np.int64)
     for at, k in enumerate(_number_columns(layout)):
@@ -54,7 +54,7 @@ def targets_of(layout: DelimitedLayout) -> loops.ColumnTargets:
 
 
 def _number_columns(layout: DelimitedLayout) -> list[int]:
-    """The columns of numbers besides the target, in any notation."""
+    """Return the columns of numbers besides the target, in any notation."""
     return [k for k in layout.used if layout.kinds[k] == "number"]
 
 
@@ -75,7 +75,8 @@ class TableBlockBuilder:
     def for_text(
         cls, text: bytearray, at: int, layout: DelimitedLayout, targets: loops.ColumnTargets
     ) -> TableBlockBuilder:
-        """A builder with enough memory for the rows of a text from an offset on, or for as many as a block has."""
+        """Return a builder with enough memory for the rows of a text from an offset on, or for as many as a block
+        has."""
         n = min(count_lines(text, at) + 1, (len(text) - at) // len(targets.kinds) + 1, _ROWS)
         has_numeric_labels = layout.target is not None and layout.kinds[layout.target] == "number"
         arrays = loops.TableArrays(
@@ -166,7 +167,7 @@ class TableBlockBuilder:
             self.late.setdefault(k, LateCell(k, int(self.arrays.lines[rows[0]]), cell, np.nan))
 
     def _line_of(self, row: int, text: bytearray) -> bytes:
-        """The line of a row that compiled code has read, which is all of the row."""
+        """Return the line of a row that compiled code has read, which is all of the row."""
         begin = int(self.arrays.spans[row].max())
         start = max(text.rfind(b"\n", 0, begin), text.rfind(b"\r", 0, begin)) + 1
         return line_from(text, start)
@@ -184,7 +185,7 @@ class TableBlockBuilder:
         self.n = n
 
     def build(self, text: bytearray) -> TableBlock:
-        """The block of all rows so far."""
+        """Return the block of all rows so far."""
         layout = self.layout
         names = [layout.names[k] for k in _number_columns(layout)]
         numbers = NumberMatrix(names, self.arrays.numbers[: self.n])
@@ -213,7 +214,7 @@ class TableBlockBuilder:
         return make(*self._strings(k), text)
 
     def _strings(self, k: int) -> tuple[np.ndarray, dict[int, str]]:
-        """The spans of the strings of column k, and those strings that the csv module has decoded, by row."""
+        """Return the spans of the strings of column k, and those strings that the csv module has decoded, by row."""
         column = self.targets.indices[k]
         decoded = {row: string for (row, other), string in self.decoded.items() if other == column}
         return np.ascontiguousarray(self.arrays.spans[: self.n, column]), decoded
@@ -228,7 +229,8 @@ def _categorical_column(spans: np.ndarray, decoded: dict[int, str], text: bytear
 
 
 def _text_column(spans: np.ndarray, decoded: dict[int, str], text: bytearray) -> TextColumn:
-    """The texts where they are in the file; those that the csv module has decoded are added at the end of a copy."""
+    """Return the texts where they are in the file; those that the csv module has decoded are added at the end of a
+    copy."""
     memory = text
     if decoded:
         memory = bytearray(text)

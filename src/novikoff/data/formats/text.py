@@ -83,7 +83,7 @@ class LabelledTextReader(Reader[TableBlock]):
             raise DataError(f"{self.name}: found no rows, only blank lines.")
 
     def _block(self, chunk: TextChunk, lines: _Lines, has_labels: bool) -> tuple[TableBlock, RowError | None]:
-        """The rows of a chunk, as far as the first error, and that error."""
+        """Return the rows of a chunk, as far as the first error, and that error."""
         wrong = list(self._wrong_lines(chunk, lines))
         rejects = [Reject.from_error(line, error, text) for line, error, text in wrong]
         bad = np.isin(lines.numbers, [reject.line for reject in rejects])
@@ -110,7 +110,7 @@ class LabelledTextReader(Reader[TableBlock]):
         return block, error
 
     def _wrong_lines(self, chunk: TextChunk, lines: _Lines) -> Generator[tuple[int, RowError, bytes], None, None]:
-        """The lines that cannot be read, and why."""
+        """Yield the lines that cannot be read, and why."""
         needs_labels = self.target_name is not None
         is_valid = is_utf8(chunk.text) and 0 not in chunk.text
         is_suspect = ((lines.tabs < 0) | (np.frombuffer(chunk.text, np.uint8)[lines.begins] <= _BLANK)) & needs_labels
@@ -130,7 +130,7 @@ class LabelledTextReader(Reader[TableBlock]):
 
 
 def _code_labels(text: bytearray, spans: np.ndarray) -> CategoricalColumn:
-    """The labels at these spans, without the blanks around them."""
+    """Return the labels at these spans, without the blanks around them."""
     column = CategoricalColumn.from_spans(text, spans)
     stripped = CategoricalColumn.from_cells(value.strip(" ") for value in column.values)  # some may be the same now
     return CategoricalColumn(stripped.codes[column.codes], stripped.values)

@@ -24,7 +24,7 @@ _MARKS = {  # those of UTF-32 first: that of UTF-16 is the beginning of one
 def transcode_chunks(
     name: str, chunks: Iterable[bytes], encoding: str | None, *, size: int
 ) -> Generator[bytes, None, None]:
-    """The chunks of a source as UTF-8, each of at most `size` bytes.
+    """Yield the chunks of a source as UTF-8, each of at most `size` bytes.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _find_codec(encoding: str) -> codecs.CodecInfo:
 def _decode(
     name: str, decoder: codecs.IncrementalDecoder, chunk: bytes, at: int, encoding: str, *, final: bool = False
 ) -> bytes:
-    """The UTF-8 of a chunk that begins at offset `at`."""
+    """Return the UTF-8 of a chunk that begins at offset `at`."""
     try:
         return decoder.decode(chunk, final).encode()
     except UnicodeError as error:

@@ -68,7 +68,7 @@ class VwReader(LineReader[NamedBlock]):
         return _NamedBlockBuilder.for_text(chunk.text, at)
 
     def _check_block(self, block: NamedBlock, chunk: TextChunk) -> tuple[NamedBlock, RowError | None]:
-        """The rows that have a label, as far as the first error, and that error."""
+        """Return the rows that have a label, as far as the first error, and that error."""
         assert block.labels is not None
         lacking = np.flatnonzero(np.isnan(block.labels))
         if not self._needs_labels or not len(lacking):
@@ -103,7 +103,8 @@ class _NamedBlockBuilder:
 
     @classmethod
     def for_text(cls, text: bytearray, at: int) -> _NamedBlockBuilder:
-        """A builder with enough memory for the rows of a text from an offset on, or for as many as a block has."""
+        """Return a builder with enough memory for the rows of a text from an offset on, or for as many as a block
+        has."""
         n, bars = min(count_byte(text, b"\n", at) + 1, _ROWS), count_byte(text, b"|", at)
         most = bars + sum(count_byte(text, blank, at) for blank in (b" ", b"\t", b"\r")) + 1  # one before every name
         arrays = NamedArrays(
@@ -241,7 +242,7 @@ def _parse_label(text: bytes, location: str) -> float:
 
 
 def _parse_value(text: bytes | None, location: str, at: int) -> float:
-    """The number after a colon; 1 without a colon."""
+    """Return the number after a colon; 1 without a colon."""
     if not text:
         return 1.0
     value = _parse_number(text[1:])

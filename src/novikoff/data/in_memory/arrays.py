@@ -29,7 +29,8 @@ _MAX_INT32 = np.iinfo(np.int32).max
 
 
 def as_table_array(data: Any, name: str) -> np.ndarray:
-    """A two-dimensional array, or a list of rows, as an array: of numbers, or of objects if there is anything else."""
+    """Return a two-dimensional array, or a list of rows, as an array: of numbers, or of objects if there is anything
+    else."""
     try:
         array = np.asarray(data)
         if array.dtype.kind in "US" and not isinstance(data, np.ndarray):
@@ -55,12 +56,12 @@ def as_table_array(data: Any, name: str) -> np.ndarray:
 
 
 def name_columns(width: int) -> list[str]:
-    """The names of columns that have none, as files without a header have them."""
+    """Return the names of columns that have none, as files without a header have them."""
     return [name_column(k) for k in range(1, width + 1)]
 
 
 def blocks_of_numbers(array: np.ndarray, names: Sequence[str], name: str) -> Iterator[TableBlock]:
-    """The rows of an array of numbers as blocks of a table, NaN where a cell is missing."""
+    """Yield the rows of an array of numbers as blocks of a table, NaN where a cell is missing."""
     step = max(1, min(_ROWS, _CELLS // len(names)))
     for start in range(0, len(array), step):
         values = np.ascontiguousarray(array[start : start + step], np.float64)
@@ -95,7 +96,7 @@ def blocks_of_texts(texts: Sequence[Any], column: str, name: str) -> Iterator[Ta
 
 
 def blocks_of_sparse(matrix: Any, name: str) -> Iterator[SparseBlock]:
-    """The rows of a sparse matrix as blocks."""
+    """Yield the rows of a sparse matrix as blocks."""
     rows = to_checked_csr(matrix).sum_duplicates().matrix.astype(np.float64, copy=False)
     for start in range(0, rows.shape[0], _ROWS):
         part = rows[start : start + _ROWS] if rows.shape[0] > _ROWS else rows

@@ -127,7 +127,7 @@ class _PlainValues:
         )
 
     def _number_in(self, string: str, number: int, name: str) -> Any:
-        """The number in a string; a string that holds none as it is, for the reader to refuse it."""
+        """Return the number in a string; a string that holds none as it is, for the reader to refuse it."""
         notation = self._known.notation_of(name)
         found = parse_cell(string.strip(), notation)
         if found < math.inf:
@@ -140,7 +140,7 @@ class _PlainValues:
         return None if math.isnan(found) else string
 
     def _time(self, value: Any, name: str) -> Any:
-        """A time as seconds, or as it is written in a column of words; None if it is missing."""
+        """Return a time as seconds, or as it is written in a column of words; None if it is missing."""
         array = pa.array([value], from_pandas=True)
         if array.null_count:
             return None
@@ -149,12 +149,14 @@ class _PlainValues:
         return float(numbers_of(array)[0])
 
     def _float(self, value: float, name: str) -> Any:
-        """A double; in a column of words without the fraction if that is 0, unless the model has met it with one."""
+        """Return a double; in a column of words without the fraction if that is 0, unless the model has met it with
+        one."""
         is_word = self._kinds.get(name) in ("word", "text")
         return int(value) if is_word and value == int(value) and not self._known.has_value(name, str(value)) else value
 
     def _boolean(self, value: bool, name: str) -> Any:
-        """A boolean as it is, unless the column is known to hold numbers, or words that are spelled otherwise."""
+        """Return a boolean as it is, unless the column is known to hold numbers, or words that are spelled
+        otherwise."""
         kind = self._kinds.get(name)
         if kind == "number":
             return int(value)

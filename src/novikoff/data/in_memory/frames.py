@@ -29,7 +29,7 @@ _FAULTS = (pa.ArrowException, TypeError, ValueError, OverflowError)  # what pyar
 
 
 def library_of(value: object) -> str:
-    """The name of the package that an object's class is from."""
+    """Return the name of the package that an object's class is from."""
     return type(value).__module__.partition(".")[0]
 
 
@@ -103,7 +103,7 @@ class FrameReader(ColumnarReader):
 
 
 def _find_notations(table: pa.Table, kinds: Mapping[str, str], known: KnownColumns) -> dict[str, Notation]:
-    """How the numbers are written that are strings: as the model knows, or else as the first of them show."""
+    """Return how the numbers are written that are strings: as the model knows, or else as the first of them show."""
     strings = {
         own: column for own, column in _zip_columns(table) if kinds.get(own) == "number" and holds_strings(column.type)
     }
@@ -118,7 +118,7 @@ def _find_notations(table: pa.Table, kinds: Mapping[str, str], known: KnownColum
 
 
 def _zip_columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
-    """The names and columns of a table; two may have the same name."""
+    """Return the names and columns of a table; two may have the same name."""
     return zip(table.column_names, table.columns, strict=True)
 
 
@@ -127,7 +127,7 @@ def _holds_numbers(kind: pa.DataType) -> bool:
 
 
 def _as_kind(column: pa.ChunkedArray, name: str, kind: str | None, known: KnownColumns) -> pa.ChunkedArray:
-    """A column in a type that is read as this kind; None if the type decides."""
+    """Return a column in a type that is read as this kind; None if the type decides."""
     if pa.types.is_boolean(column.type):
         if kind not in ("word", "text"):
             return column.cast(pa.float64())
@@ -140,7 +140,7 @@ def _as_kind(column: pa.ChunkedArray, name: str, kind: str | None, known: KnownC
 
 
 def as_frame(data: Any, name: str) -> Any:
-    """A DataFrame of pandas as it is, and any other as a table of Arrow."""
+    """Return a DataFrame of pandas as it is, and any other as a table of Arrow."""
     if library_of(data) == "pandas":
         return data
     try:
@@ -152,12 +152,12 @@ def as_frame(data: Any, name: str) -> Any:
 
 
 def names_of(frame: Any) -> list[str]:
-    """The names of the columns of a DataFrame of pandas, or of a table of Arrow."""
+    """Return the names of the columns of a DataFrame of pandas, or of a table of Arrow."""
     return frame.column_names if isinstance(frame, pa.Table) else [str(own) for own in frame.columns]
 
 
 def as_arrow_table(frame: Any, name: str, dropped: Collection[str], types: Mapping[str, str]) -> pa.Table:
-    """A DataFrame of pandas, a table of Arrow or an array with named columns as a table of Arrow.
+    """Return a DataFrame of pandas, a table of Arrow or an array with named columns as a table of Arrow.
 
     Columns that are dropped keep their place, so that messages number the others as the user does, but may be empty.
     `types` says what columns hold: one with values of several types is an error unless it is named there.
@@ -190,7 +190,8 @@ class NamedArray:
 
 
 def _as_arrow_array(values: Any, where: str, kind: str | None = None) -> pa.ChunkedArray:
-    """A Series of pandas, or an array of one dimension, as an array of Arrow, missing where a value is None or NaN.
+    """Return a Series of pandas, or an array of one dimension, as an array of Arrow, missing where a value is None or
+    NaN.
 
     Values of several types are written out as strings if a `kind` says what they are; otherwise the error begins
     with `where`.
@@ -213,7 +214,7 @@ def _as_arrow_array(values: Any, where: str, kind: str | None = None) -> pa.Chun
 
 
 def _sound_dtype(dtype: np.dtype) -> Any:
-    """A dtype that Arrow knows, with which the numbers stay what they are as doubles."""
+    """Return a dtype that Arrow knows, with which the numbers stay what they are as doubles."""
     is_known = dtype.kind != "f" or dtype.itemsize in (4, 8)
     return dtype.newbyteorder("=") if is_known else np.float64
 

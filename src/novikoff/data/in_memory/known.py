@@ -18,7 +18,7 @@ _BOOLEANS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))  # the fir
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a Python object stands for a missing value: None, NaN, and those of pandas, which is not imported.
+    """Return whether a Python object stands for a missing value: None, NaN, and those of pandas, which is not imported.
 
     >>> from novikoff.data.in_memory.known import is_missing
     >>> is_missing(float("nan")), is_missing("")
@@ -30,7 +30,7 @@ def is_missing(value: Any) -> bool:
 
 
 def list_of(values: Any) -> list[Any] | None:
-    """The values of an array, or of a Series of pandas, polars or Arrow; None if there is no such method."""
+    """Return the values of an array, or of a Series of pandas, polars or Arrow; None if there is no such method."""
     method = next((name for name in ("tolist", "to_list", "to_pylist") if hasattr(values, name)), None)
     return None if method is None else getattr(values, method)()
 
@@ -68,11 +68,11 @@ class KnownColumns:
     unnamed: UnnamedColumns | None = None
 
     def notation_of(self, column: str) -> Notation:
-        """How numbers in strings are written."""
+        """Return how numbers in strings are written."""
         return self.notations.get(column, Notation.PLAIN)
 
     def spell_booleans(self, column: str) -> tuple[str, str]:
-        """The words for True and False in a categorical column, spelled as the model has met them."""
+        """Return the words for True and False in a categorical column, spelled as the model has met them."""
         for spelling in _BOOLEANS:
             if any(self.has_value(column, value) for value in spelling):
                 return spelling

@@ -58,7 +58,7 @@ def labels_from(y: Any, known_labels: Sequence[Any] = ()) -> np.ndarray:
 
 
 def _as_list(y: Any) -> list[Any]:
-    """The labels one by one; raise an error if there are not so many of them in a row."""
+    """Return the labels one by one; raise an error if there are not so many of them in a row."""
     cells = list(y) if isinstance(y, (list, tuple)) else list_of(y)
     if not isinstance(cells, list) or any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
         shape = getattr(y, "shape", None)
@@ -71,7 +71,7 @@ def _as_list(y: Any) -> list[Any]:
 
 
 def _as_word(cell: Any, spelling: tuple[str, str]) -> Any:
-    """A boolean or number as a string, without the fraction if that is 0; anything else as it is."""
+    """Return a boolean or number as a string, without the fraction if that is 0; anything else as it is."""
     if isinstance(cell, (bool, np.bool_)):
         return spelling[not cell]
     if isinstance(cell, (float, np.floating)):

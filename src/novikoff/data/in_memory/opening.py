@@ -56,7 +56,7 @@ class OpenedData:
 
 
 def is_data(data: object) -> bool:
-    """Whether an object is data that `open_data` takes, rather than paths or blocks."""
+    """Return whether an object is data that `open_data` takes, rather than paths or blocks."""
     if isinstance(data, (list, tuple)):
         return len(data) > 0 and not isinstance(data[0], (str, os.PathLike, Block))
     return isinstance(data, np.ndarray) or sp.issparse(data) or _is_frame(data) or _is_series(data)
@@ -141,7 +141,8 @@ def _open_frame(frame: Any, name: str, known: KnownColumns, options: dict[str, A
 
 
 def _unused(names: Sequence[str], name: str, known: KnownColumns, target: Any) -> list[str]:
-    """The columns of a table that a model does not know, without that of the labels; it must have those it knows."""
+    """Return the columns of a table that a model does not know, without that of the labels; it must have those it
+    knows."""
     missing = [own for own in known.kinds if own not in names]
     if missing:
         near = difflib.get_close_matches(missing[0], names, 1)
@@ -184,7 +185,8 @@ def _open_array(data: Any, known: KnownColumns, options: dict[str, Any]) -> Open
 
 
 def _names_of_array(width: int, name: str, known: KnownColumns) -> list[str]:
-    """The names of the columns of an array: those that a model knows, in its order; or all that its tables had."""
+    """Return the names of the columns of an array: those that a model knows, in its order; or all that its tables
+    had."""
     if not known.kinds:
         return name_columns(width)
     if width == len(known.kinds):
@@ -198,20 +200,20 @@ def _names_of_array(width: int, name: str, known: KnownColumns) -> list[str]:
 
 
 def _is_frame(data: object) -> bool:
-    """Whether an object is a table with named columns: a DataFrame of pandas, or one that Arrow can read."""
+    """Return whether an object is a table with named columns: a DataFrame of pandas, or one that Arrow can read."""
     is_readable = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
     return hasattr(data, "columns") and (is_readable or type(data).__module__.partition(".")[0] == "pandas")
 
 
 def _is_texts(data: object) -> bool:
-    """Whether an object is a list, array or Series of strings."""
+    """Return whether an object is a list, array or Series of strings."""
     if isinstance(data, (list, tuple)) or (isinstance(data, np.ndarray) and data.ndim == 1):
         return len(data) > 0 and isinstance(data[0], str)
     return _is_series(data)
 
 
 def _is_series(data: object) -> bool:
-    """Whether an object is a Series of pandas or polars, or an array of Arrow."""
+    """Return whether an object is a Series of pandas or polars, or an array of Arrow."""
     is_readable = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
     is_pandas = type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "dtype")
     return (is_readable or is_pandas) and not hasattr(data, "columns") and not hasattr(data, "schema")
