@@ -119,6 +119,24 @@ class TestTargets:
     def test_targets(self, path, tmp_path, arguments, target):
         assert report(path, "-o", tmp_path / "m.nk", *arguments)[0].endswith(f"; {target}")
 
+    @pytest.mark.parametrize(
+        "name", ["class", "LABEL", "Target", "Y", "ClassName", "Class Name", "class_label", "Labels", "target.variable"]
+    )
+    @pytest.mark.parametrize("at", [0, 1])
+    def test_names_of_targets(self, tmp_path, name, at):
+        path = tmp_path / "t.csv"
+        cells = [["a", "b"], *(["1", "7"], ["-1", "8"]) * 10]
+        labels = [name, *["u", "v"] * 10]
+        rows = [[*row[:at], label, *row[at:]] for row, label in zip(cells, labels, strict=True)]
+        path.write_text("".join(",".join(row) + "\n" for row in rows))
+        assert report(path, "-o", tmp_path / "m.nk")[0].endswith(f"; target {name} (by its name)")
+
+    @pytest.mark.parametrize("name", ["workclass", "Pclass", "class weight", "target price", "first_class", "labelled"])
+    def test_names_of_other_columns(self, tmp_path, name):
+        path = tmp_path / "t.csv"
+        path.write_text(f"a,{name},kind\n" + "1,7,u\n-1,8,v\n" * 10)
+        assert report(path, "-o", tmp_path / "m.nk")[0].endswith("; target kind (the last column)")
+
     @pytest.mark.parametrize("target", ["first", "1", "label"])
     def test_the_label_before_a_text(self, tmp_path, target):
         path = tmp_path / "t.txt"

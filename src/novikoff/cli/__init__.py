@@ -21,6 +21,7 @@ from novikoff.cli.inspect import inspect
 from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.learn import learn
 from novikoff.cli.select import select
+from novikoff.cli.small_inputs import claim_process
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
@@ -63,6 +64,7 @@ def run_main() -> int:
     It does what click does by itself, except that Ctrl-C outside of a command, while arguments are parsed for instance,
     ends it as it ends all commands.
     """
+    claim_process()
     try:
         found = main(prog_name="novikoff", standalone_mode=False)
     except click.Abort:

@@ -13,6 +13,7 @@ import click
 from novikoff.cli.interrupts import InterruptibleCommand
 from novikoff.cli.options import drop_unset, files_argument, reading_options, rejects_option, require_distinct_paths
 from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say
+from novikoff.cli.small_inputs import run_small_inputs_uncompiled
 from novikoff.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def predict(
     temperature for the softmax of all scores (Guo et al. 2017). The scores still decide, so that of two labels the one
     predicted may have a probability a little below a half.
     """
+    run_small_inputs_uncompiled(files, model=model)
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.system.atomic_files import open_atomic
 
@@ -162,6 +164,7 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
     Of a model that predicts numbers it prints the root of the mean squared error (RMSE), the mean absolute error (MAE),
     and R^2, which compares the squared errors with those of predicting the mean of these rows.
     """
+    run_small_inputs_uncompiled(files, model=model)
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.streaming.candidates import evaluate
     from novikoff.streaming.regressor import StreamRegressor

@@ -27,6 +27,7 @@ from novikoff.cli.options import (
     require_writable,
 )
 from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say, table_for
+from novikoff.cli.small_inputs import run_small_inputs_uncompiled
 from novikoff.errors import NovikoffError
 from novikoff.formatting.phrases import pluralize
 
@@ -205,6 +206,7 @@ def learn(
     root of the mean squared error (RMSE), and R^2, which compares it with predicting the mean of the targets so far: 1
     is perfect, and 0 no better than that.
     """
+    run_small_inputs_uncompiled([*files, *test_files], passes, start)
     from novikoff.cli.learning_report import LearningReport, check_first_block
     from novikoff.streaming.checkpoints import Checkpointer, publish
     from novikoff.streaming.holdout import Holdout

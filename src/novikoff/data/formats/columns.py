@@ -31,6 +31,8 @@ __all__ = [
 KINDS = ("number", "word", "text")
 FROM_TYPES = "named in types, or known to the model"
 TARGET_NAMES = ("label", "class", "target", "y")
+_TARGET_WORDS = frozenset(["label", "labels", "class", "classes", "classname", "classlabel", "target", "targets"])
+_BESIDE_TARGET = frozenset(["y", "name", "names", "true", "variable", "column", "attribute", "value"])
 _UNNAMED = "column {}"
 
 
@@ -120,18 +122,29 @@ def column_index(wanted: str | int, names: Sequence[str], name: str, option: str
 
 
 def find_target_name(names: Sequence[str]) -> str | None:
-    """Return the column that is called label, class, target or y, in any case, if there is just one.
+    """Return the column that is called label, class, target or y, in any case, if there is just one; otherwise one that is
+    called Class Name, class_label, TargetVariable or similarly, if there is just one.
 
     A y beside an x is a coordinate.
 
     >>> from novikoff.data.formats.columns import find_target_name
     >>> find_target_name(["Class", "a"]), find_target_name(["x", "y", "kind"]), find_target_name(["y", "label"])
     ('Class', None, None)
+    >>> find_target_name(["ClassName", "a"]), find_target_name(["class", "class name"]), find_target_name(["workclass"])
+    ('ClassName', 'class', None)
     """
-    lower = [name.lower() for name in names]
+    lower = [name.strip().lower() for name in names]
     wanted = [own for own in TARGET_NAMES if own != "y" or "x" not in lower]
-    found = [name for name in names if name.lower() in wanted]
+    found = [name for name, own in zip(names, lower, strict=True) if own in wanted]
+    if not found:
+        found = [name for name in names if _is_about_target(name)]
     return found[0] if len(found) == 1 else None
+
+
+def _is_about_target(name: str) -> bool:
+    """Whether a name of several words says nothing but that the column holds labels."""
+    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)}
+    return not words.isdisjoint(_TARGET_WORDS) and words <= _TARGET_WORDS | _BESIDE_TARGET
 
 
 def choose_columns(
