@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,41 +16,34 @@ from novikoff.data.formats.block import Block, SparseBlock
 from novikoff.data.formats.joining import join_blocks
 from novikoff.streaming.row_order import RunOrder
 
-__all__ = ["STREAMS", "RealStream"]
+__all__ = ["STREAMS", "BenchmarkStream", "RealStream"]
 
 _SMALL = 700  # rows below which the order decides more than the learner
 _ORDERS = 8
 
 
 @dataclass(frozen=True)
-class RealStream:
-    """A file of $NOVIKOFF_DATA as a stream.
+class BenchmarkStream(ABC):
+    """Rows in an order, or in several.
 
     Attributes
     ----------
-    options : dict
-        Of `open_stream`.
     is_shuffled : bool
-        Whether the rows come in a random order, because those of the file are sorted by label.
+        Whether the rows come in a random order, because those of the source are sorted by label.
     has_many_classes : bool
+    is_generated : bool
+        Whether it is made, and no file of $NOVIKOFF_DATA.
     """
 
     name: str
-    file: str
-    options: dict[str, Any] = field(default_factory=dict)
-    is_shuffled: bool = False
-    has_many_classes: bool = False
+    file: str = ""
+    is_shuffled: bool = field(default=False, kw_only=True)
+    has_many_classes: bool = field(default=False, kw_only=True)
+    is_generated: ClassVar[bool] = False
 
+    @abstractmethod
     def read(self) -> Block | None:
-        """All rows in the order of the file; None if there is no such file."""
-        path = data.real_file(self.file)
-        if path is None:
-            return None
-        if self.name == "mnist":
-            return _digits()
-        with nk.open_stream(path, **self.options) as reader:
-            blocks = list(reader)
-        return join_blocks(blocks, blocks[0].source)
+        """All rows in the order of the source; None if it is not there."""
 
     def orders(self, block: Block) -> Iterator[Block]:
         """Yield the rows in the order, or orders, that are measured: small files in several."""
@@ -61,6 +55,29 @@ class RealStream:
             # The order of `novikoff learn --shuffle always --seed SEED`.
             order = RunOrder(block.source, seed, len(block)).generator(0).permutation(len(block))
             yield block[order]
+
+
+@dataclass(frozen=True)
+class RealStream(BenchmarkStream):
+    """A file of $NOVIKOFF_DATA as a stream.
+
+    Attributes
+    ----------
+    options : dict
+        Of `open_stream`.
+    """
+
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def read(self) -> Block | None:
+        path = data.real_file(self.file)
+        if path is None:
+            return None
+        if self.name == "mnist":
+            return _digits()
+        with nk.open_stream(path, **self.options) as reader:
+            blocks = list(reader)
+        return join_blocks(blocks, blocks[0].source)
 
 
 def _digits() -> Block:
@@ -88,6 +105,10 @@ STREAMS = (
     RealStream("mnist", "mnist/train-images-idx3-ubyte.gz", is_shuffled=True, has_many_classes=True),
     RealStream("iris", "uci/iris.csv", is_shuffled=True, has_many_classes=True),
     RealStream(
-        "20news", "text/20news_train.tsv.gz", {"target": "column 1", "drop": ["column 2"]}, True, has_many_classes=True
+        "20news",
+        "text/20news_train.tsv.gz",
+        {"target": "column 1", "drop": ["column 2"]},
+        is_shuffled=True,
+        has_many_classes=True,
     ),
 )

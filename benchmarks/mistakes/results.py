@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.mistakes import ours, peers
-from benchmarks.mistakes.files import STREAMS, RealStream
+from benchmarks.mistakes.files import STREAMS, BenchmarkStream
 
 __all__ = ["Result", "measure", "measure_all"]
 
@@ -27,7 +27,7 @@ class Result:
         Of `ours.LEARNERS`; None where this version has no such rule.
     """
 
-    stream: RealStream
+    stream: BenchmarkStream
     rows: int
     orders: int
     peers: peers.Peers
@@ -46,7 +46,7 @@ class Result:
 
 
 def measure(
-    stream: RealStream, *, rows: int | None = None, refresh: bool = False, with_learners: bool = True
+    stream: BenchmarkStream, *, rows: int | None = None, refresh: bool = False, with_learners: bool = True
 ) -> Result | None:
     """Measure a stream, or its first `rows` in one order; None if its file is not there."""
     block = stream.read()

@@ -23,7 +23,8 @@ HYPOTHESES = ["last", "averaged", "pocket"]
 def features(row, facts):
     """Return the features of a row and their values."""
     if facts["features"] != "table":
-        return dict(row)
+        are_logs, linear = facts.get("log_counts", False), facts.get("linear", ())
+        return {name: compress(v) if are_logs and name not in linear else v for name, v in row.items()}
     found, texts = {}, Counter()
     for name, column in facts["columns"].items():
         cell = row.get(name)
@@ -38,9 +39,13 @@ def features(row, facts):
         else:
             found[name] = (cell - column["mean"]) / column["deviation"] if column["deviation"] else 0.0
     known = set(facts.get("zero", ())).union(*(vector["coef"] for vector in facts["vectors"]))
-    texts = {name: count for name, count in texts.items() if name in known}
+    texts = {name: compress(n) if facts["log_counts"] else n for name, n in texts.items() if name in known}
     length = math.sqrt(sum(count**2 for count in texts.values()))
     return found | {name: facts["text_length"] * count / length for name, count in texts.items()}
+
+
+def compress(v):
+    return math.copysign(1.0 + math.log(abs(v)), v) if abs(v) > 1.0 else v
 
 
 def ngrams(name, text, column):
@@ -313,17 +318,20 @@ def test_onnx_of_svmlight(hats, tmp_path):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("hats", [False, True])
 def test_exports_of_svmlight_take_values_as_they_are_in_the_file(hats, hypothesis, n_classes, tmp_path):
-    """A dense column far from 0, a dense one with zeros, a rare one of large numbers, one of 0 and 1, a constant."""
+    """A dense column far from 0, a dense one with zeros, a rare one of large numbers, one of 0 and 1, a constant, rare
+    counts."""
     rng = np.random.default_rng(4)
     X = rng.normal([5000.0, -3.0, 900.0, 0.0, 0.0], [100.0, 1.0, 50.0, 0.0, 0.0], (120, 5))
     X[:, 1] *= rng.random(120) < 0.7
     X[:, 2] *= rng.random(120) < 0.2
     X[:, 3], X[:, 4] = rng.random(120) < 0.4, 7.0
+    X = np.column_stack([X, rng.poisson(4.0, 120) * (rng.random(120) < 0.3)])
     y = ((X[:, 0] > 5000.0).astype(int) + X[:, 3].astype(int)) % n_classes
     path = svmlight(tmp_path, X, y)
     model = learn(path, hypothesis, hats=hats)
     scores, told = predictions(model, path)
     facts = json.loads(to_json(model))
+    assert facts["linear"] == ["1", "2", "3", "5"]
     rows = [{str(j + 1): value for j, value in enumerate(row) if value} for row in X.tolist()]
     by_hand = np.array([scores_by_hand(row, facts) for row in rows])
     np.testing.assert_allclose(by_hand, scores.reshape(120, -1), rtol=1e-9, atol=1e-9)

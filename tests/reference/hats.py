@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from tests.reference.scaling import scale_value
+from tests.reference.scaling import is_dense, scale_value
 
 KNOTS = [Fraction(k, 2) for k in (-6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6)]
 
@@ -47,14 +47,13 @@ def table_features(rows, i, columns):
 
 def sparse_features(rows, i):
     """The features of row i of an svmlight file, by column, and by column and knot, None where doubles hardly know the
-    value: columns that at least half of the rows so far have, and that have had numbers other than 0 and 1, have hats.
+    value: dense columns have hats.
     """
     found = {}
     for j, own in enumerate(rows[i]):
         values = [row[j] for row in rows[: i + 1]]
-        present = [v for v in values if v != 0.0]
-        z = scale_value(values, own)
-        if 2 * len(present) >= len(values) and any(v != 1 for v in present):
+        z = scale_value(values, own, log_counts=True)
+        if is_dense(values, log_counts=True):
             found |= {(j, k): None if z is None else weight for k, weight in enumerate(hats(z or 0.0))}
         found[j, None] = z
     return found

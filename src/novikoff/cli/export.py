@@ -31,14 +31,16 @@ says. With more than two classes each has a vector, and the highest score wins.
            If there are "knots", z = (value - mean) / deviation, by the moments in "curved", also has
            the interpolated value at z of its "curves", which have a height at each knot
   word     "column=word" is 1; if missing, "column=?" is 1
-  text     lower case; "column:word word" and "column~chars" are the counts of runs of "ngrams"
-           words and "char_ngrams" characters. All known ones ("zero" lists those with weight 0) are
-           multiplied by "text_length" and divided by the root of the sum of their squares. The
-           docstring of novikoff.exports.json_coefficients has the details
+  text     lower case; "column:word word" and "column~chars" are runs of "ngrams" words and
+           "char_ngrams" characters, with their number n, or if "log_counts" with 1 + ln n. All known
+           ones ("zero" lists those with weight 0) are multiplied by "text_length" and divided by the
+           root of the sum of their squares. The docstring of novikoff.exports.json_coefficients has
+           the details
 "features" is "table"; "index" (coef by svmlight's index), "array" (coef by column from 0) or
-"names" (Vowpal Wabbit's are namespace^name), with values as they are in the file. Features that
-are not listed have weight 0. If there is "hash_bits", later names share weights, and cannot be
-looked up.
+"names" (Vowpal Wabbit's are namespace^name), with values as they are in the file; but if
+"log_counts", a value v above 1 of a feature that is not in "linear" is 1 + ln v, and one below -1
+is -1 - ln -v. Features that are not listed have weight 0. If there is "hash_bits", later names
+share weights, and cannot be looked up.
 
 \b
 ONNX is for models of numbers and words, and needs the extra "onnx" (from a clone: pip install ".[onnx]")

@@ -193,10 +193,10 @@ def learn(
     The kinds of the columns of a table are guessed from the first rows and printed before learning begins; correct them
     with --types, --target and --drop. Numbers may have a decimal comma, digits in groups, a currency or percent sign;
     true and false are 1 and 0, and dates are seconds since 1970. Numbers are standardised as they come; in svmlight and
-    Vowpal Wabbit's text those that fewer than half of the rows have are only scaled, and 0 and 1 stay as they are. The
-    others are also interpolated between eleven knots, from -3 to 3 standard deviations from the mean, so that the model
-    has a curve over each. Each value of a column of words becomes a feature. A text becomes many features: its words
-    and pairs of words, and its runs of three or four characters.
+    Vowpal Wabbit's text those that fewer than half of the rows have are only scaled, 0 and 1 stay as they are, and
+    larger counts n become 1 + ln n. The others are also interpolated between eleven knots, from -3 to 3 standard
+    deviations from the mean, so that the model has a curve over each. Each value of a column of words becomes a
+    feature. A text becomes many features: its words and pairs of words, and its runs of three or four characters.
 
     The rule auto learns by six linear learners side by side, two mixers add up their scores, and all eight vote. The
     last lines name the one that leads, and the bound on the mistakes of the vote that follows from it.

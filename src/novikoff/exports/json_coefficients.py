@@ -7,6 +7,9 @@
     features           what rows are: "array" or "index" (coef by index, from 0; in svmlight files the index itself),
                        "names" (coef by name; Vowpal Wabbit's are namespace^name), or "table". The values of "index"
                        and "names" are those in the file: what the model scales them by is part of the weights
+    log_counts         whether counts are logarithms: see below
+    linear             only of "index" and "names" with log_counts: the features whose values enter as they are. Of all
+                       others a value above 1 becomes 1 + ln value, and one below -1 becomes -1 - ln -value
     columns            of a table: the kind of each column, and its mean and deviation, or its n-grams
     hash_bits          only if names share weights: there were more than 2**hash_bits of them, and those that came late
                        are not in this file
@@ -25,9 +28,9 @@ is predicted or, of two classes, the second if the score is above 0. The feature
     text     The text in lower case, with every ASCII character but letters, digits and _ replaced by a blank:
              "column:some words" for each word n-gram (words are runs of letters, digits and _) of a length in
              `ngrams`; "column~characters" for each character n-gram of a length in `char_ngrams`, of the text with one
-             blank at either end and between words, if its blanks are only at its ends. The value is the number of
-             occurrences. The values of all n-grams of a row that are in this file, in `zero` too, are multiplied by
-             `text_length` and divided by the root of the sum of their squares
+             blank at either end and between words, if its blanks are only at its ends. The value of one that occurs
+             n times is n, or with log_counts 1 + ln n. The values of all n-grams of a row that are in this file, in
+             `zero` too, are multiplied by `text_length` and divided by the root of the sum of their squares
 
 If there are curves, the score also gets for each number in `curved`, unless it is a missing cell of a table,
 z = (value - mean) / deviation, or 0 if the deviation is 0, is clipped to the first and the last knot; the weights of
@@ -96,6 +99,10 @@ def to_json(model: Perceptron | StreamModel) -> str:
         "ties": "last" if linear.prefers_last else "first",
         "features": _features(linear),
     }
+    if linear.encoding is not None:
+        facts["log_counts"] = linear.encoding.log_counts
+        if linear.encoding.log_counts and not isinstance(linear.encoding, TableEncoding):
+            facts["linear"] = [names[j] for j in np.flatnonzero(linear.is_linear).tolist()]
     if isinstance(linear.encoding, TableEncoding):
         facts["columns"] = _columns(linear.encoding)
     if isinstance(linear.encoding, (TableEncoding, NameEncoding)) and linear.encoding.vocabulary.is_full:

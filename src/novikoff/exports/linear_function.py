@@ -24,8 +24,8 @@ class LinearFunction:
     """A function with scores coef @ x + bias: one score for two classes, above 0 for the second; else one per class.
     If there are hats, the scores are these and the curves over numbers.
 
-    Features of svmlight files and of Vowpal Wabbit's text have the values that are in the file; the scaling of the
-    model is part of the weights. Numbers of tables are standardised.
+    Features of svmlight files and of Vowpal Wabbit's text have the values that are in the file, or, of counts, their
+    logarithms; other scaling of the model is part of the weights. Numbers of tables are standardised.
 
     Attributes
     ----------
@@ -35,6 +35,9 @@ class LinearFunction:
         The labels, as Python values.
     prefers_last : bool
         Whether equal scores (with two classes, a score of 0) mean the last class, and not the first.
+    is_linear : ndarray of bool
+        For each feature whether its value enters as it is. A value above 1 of others, which are counts, becomes 1 + ln
+        value, and one below -1 becomes -1 - ln -value.
     names : list of str or None
         Names of the features; None if they have only indices.
     is_positional : bool
@@ -54,6 +57,7 @@ class LinearFunction:
     classes: list[Any]
     prefers_last: bool
     fit_intercept: bool
+    is_linear: np.ndarray
     names: list[str] | None
     is_positional: bool
     encoding: Encoding[Any] | None
@@ -78,7 +82,9 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
     if isinstance(encoding, (IndexEncoding, NameEncoding)) and encoding.hats is not None:
         coef = coef[:, encoding.hats.indices]
         names = names and [names[index] for index in encoding.hats.indices.tolist()]
+    is_linear = np.ones(coef.shape[1], bool)
     if isinstance(encoding, (IndexEncoding, NameEncoding)) and encoding.scaler is not None:
+        is_linear = encoding.scaler.is_linear(coef.shape[1])
         shifts, divisors = encoding.scaler.linear_map(coef.shape[1])
         coef = coef / divisors
         bias = bias - coef @ shifts
@@ -90,6 +96,7 @@ def extract_linear_function(model: Perceptron | StreamModel) -> LinearFunction:
         classes=inner.labels.as_array().tolist(),
         prefers_last=learner.ties != "negative",
         fit_intercept=learner.fit_intercept,
+        is_linear=is_linear,
         names=names,
         is_positional=names is None or names == list(getattr(model, "feature_names_in_", ())),
         encoding=encoding,

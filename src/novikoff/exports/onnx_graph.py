@@ -133,12 +133,21 @@ def _add_scores(graph: _Graph, linear: LinearFunction) -> str:
             f"A model over named features cannot be exported to ONNX, whose inputs are columns. {_JSON}"
         )
     X = graph.input("X", np.float64, linear.coef.shape[1])
-    scores = graph.step("Add", graph.step("MatMul", X, graph.constant(linear.coef.T)), graph.constant(linear.bias))
+    values = X if linear.is_linear.all() else _add_logarithms(graph, X, linear.is_linear)
+    scores = graph.step("Add", graph.step("MatMul", values, graph.constant(linear.coef.T)), graph.constant(linear.bias))
     if linear.curves is None or not len(linear.curves.columns):
         return scores
     dense = graph.step("Gather", X, graph.constant(linear.curves.columns.astype(np.int64)), axis=1)
     Z = _standardise(graph, dense, linear.curves.means, linear.curves.deviations)
     return graph.step("Add", scores, _add_curve_scores(graph, linear, Z))
+
+
+def _add_logarithms(graph: _Graph, X: str, is_linear: np.ndarray) -> str:
+    """Add the logarithms of counts: 1 + ln v for v above 1, -1 - ln -v for v below -1."""
+    sizes, one = graph.step("Abs", X), graph.constant(1.0)
+    logarithms = graph.step("Log", graph.step("Max", sizes, one))
+    compressed = graph.step("Mul", graph.step("Sign", X), graph.step("Add", graph.step("Min", sizes, one), logarithms))
+    return graph.step("Where", graph.constant(is_linear[None, :]), X, compressed)
 
 
 def _add_table_scores(graph: _Graph, linear: LinearFunction, encoding: TableEncoding) -> str:

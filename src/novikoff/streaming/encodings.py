@@ -14,10 +14,11 @@ __all__ = ["encoding_for", "read_encoding"]
 
 def encoding_for(block: Block, features: Features) -> Encoding[Any]:
     """Return a new encoding for a stream that begins with this block."""
+    how = {"scale": features.scale, "hats": features.hats, "log_counts": features.log_counts}
     if isinstance(block, SparseBlock):
-        return IndexEncoding.empty(scale=features.scale, hats=features.hats)
+        return IndexEncoding.empty(**how)
     if isinstance(block, NamedBlock):
-        return NameEncoding.empty(features.hash_bits, scale=features.scale, hats=features.hats)
+        return NameEncoding.empty(features.hash_bits, **how)
     return TableEncoding(features)
 
 

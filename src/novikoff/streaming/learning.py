@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from novikoff import hypotheses, rules
-from novikoff.data.encoding import Features
+from novikoff.data.encoding import Features, TableEncoding
 from novikoff.data.formats.block import Block
 from novikoff.data.in_memory import OPTIONS, OpenedData, is_data
 from novikoff.errors import DataError, LossError
@@ -98,6 +98,7 @@ def learn(
     **options
         How columns become features: `scale=False` takes numbers as they are, not standardised as they come;
         `hats=False` does not also interpolate them between knots, by which the model learns a curve over each;
+        `log_counts=False` leaves counts as they are, where n occurrences of a word are 1 + ln n by default;
         `hash_bits=20` gives the first 2**20 names a weight each, which later ones share; `ngrams=(1, 2)` and
         `char_ngrams=(3, 4)` are the fewest and the most words and characters that make a feature of a text. For paths
         also how to read the files: `target`, `drop`, `types`, `header`, `delimiter`, `decimal`, `dates`, `encoding`,
@@ -251,6 +252,8 @@ def _new_or_resumed(new: StreamModel, checkpoint: PathLike | None) -> StreamMode
     if model.encoding is not None:
         pairs["scale"] = (model.encoding.scales, new.features.scale)
         pairs["hats"] = (model.encoding.has_hats, new.features.has_hats)
+        has_logs = new.features.log_counts and (new.features.scale or isinstance(model.encoding, TableEncoding))
+        pairs["log_counts"] = (model.encoding.log_counts, has_logs)
     pairs["class_weight"] = _class_weight_of(model), _class_weight_of(new)
     for name, (found, asked_for) in pairs.items():
         if found != asked_for:

@@ -417,7 +417,8 @@ class StreamModel(DataMethods, ExclusiveAccess):
         found._lock, found._piece = make_lock(found), None
         found.model = cls._read_model(root)
         found.encoding = read_encoding(root.part("encoding"))
-        scaling = Features(scale=found.encoding.scales, hats=found.encoding.has_hats)
+        own = found.encoding
+        scaling = Features(scale=own.scales, hats=own.has_hats, log_counts=own.log_counts)
         found.features = getattr(found.encoding, "features", scaling)
         found.rows_read, found.rows_of_run = (
             {name: root.part(kept).fact(name, int) for name in root.fact(kept, dict)}

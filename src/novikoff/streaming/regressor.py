@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ class StreamRegressor(StreamModel):
     model: RegressionModel  # type: ignore[assignment]  # what StreamModel needs of a Model, it has
 
     def __init__(self, features: Features | None = None) -> None:
-        super().__init__(Learner(), features)
+        # A target may well be proportional to a count.
+        super().__init__(Learner(), replace(features or Features(), log_counts=False))
         self.model = RegressionModel()
 
     def __repr__(self) -> str:

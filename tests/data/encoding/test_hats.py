@@ -357,7 +357,7 @@ def test_a_block_with_a_bad_value_changes_nothing(bad):
 )
 def test_invalid_sparse_hats_are_refused(change, message):
     encoding, root = IndexEncoding.empty(scale=True, hats=True), Section("m.nk holds no valid model")
-    learn_all(encoding, [svmlight([[2.0, 3.0], [3.0, 5.0], [4.0, 1.0]])])
+    learn_all(encoding, [svmlight([[2.5, 3.5], [3.0, 5.0], [4.0, 1.0]])])
     encoding.write_to(root.add_part("encoding"))
     IndexEncoding.read_from(root.part("encoding"))
     change(root)

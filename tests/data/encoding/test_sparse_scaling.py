@@ -1,6 +1,7 @@
 """Running standardisation of svmlight and Vowpal Wabbit's text: by definition, as tables, and however it is cut."""
 
 import copy
+import math
 import pickle
 from itertools import pairwise
 
@@ -21,10 +22,11 @@ from novikoff.inputs.rows import Rows
 from novikoff.model_files import Section
 from tests.reference import scaling as reference
 
-VALUES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 1.0, 2.0, -1.0, 0.5, 1000.0, 1e-3, 1e9, 1e9 + 1])
+VALUES = st.sampled_from([0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, -1.0, 0.5, 1000.0, 1e-3, 1e9, 1e9 + 1])
 MATRICES = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.lists(VALUES, min_size=width, max_size=width), min_size=1)
 )
+log_or_not = pytest.mark.parametrize("log_counts", [True, False], ids=["logarithms", "divided"])
 CUTS = st.lists(st.integers(0, 40), max_size=4)
 
 
@@ -67,22 +69,24 @@ def assert_by_definition(found, expected):
 # -- what it is
 
 
-@given(MATRICES)
-def test_rows_are_scaled_by_definition(X):
-    scaler = SparseScaler()
+@log_or_not
+@given(X=MATRICES)
+def test_rows_are_scaled_by_definition(X, log_counts):
+    scaler = SparseScaler(log_counts=log_counts)
     rows = Rows.of(sp.csr_array(np.array(X)))
-    assert_by_definition(stack(scaler.learn(rows), len(X[0])), reference.scale_rows(X))
+    assert_by_definition(stack(scaler.learn(rows), len(X[0])), reference.scale_rows(X, log_counts))
 
 
-@given(MATRICES, MATRICES)
-def test_rows_that_are_not_learned_from_are_scaled_by_those_that_were(X, Z):
+@log_or_not
+@given(X=MATRICES, Z=MATRICES)
+def test_rows_that_are_not_learned_from_are_scaled_by_those_that_were(X, Z, log_counts):
     width = min(len(X[0]), len(Z[0]))
     X, Z = ([row[:width] for row in rows] for rows in (X, Z))
-    encoding = IndexEncoding.empty(scale=True)
+    encoding = IndexEncoding.empty(scale=True, log_counts=log_counts)
     for _ in encoding.learn(svmlight(X)):
         pass
     before = encoding.scaler.n_rows
-    assert_by_definition(stack([encoding.encode(svmlight(Z))], width), reference.scale_by(X, Z))
+    assert_by_definition(stack([encoding.encode(svmlight(Z))], width), reference.scale_by(X, Z, log_counts))
     assert encoding.scaler.n_rows == before
 
 
@@ -116,9 +120,9 @@ def test_dense_rows_are_scaled_as_the_columns_of_a_table():
 def test_zeros_that_svmlight_leaves_out_are_zeros_of_the_table():
     rng = np.random.default_rng(1)
     X = rng.normal(40.0, 3.0, (200, 3)) * (rng.random((200, 3)) < 0.8)
-    X[0] = 41.0  # or a column could begin with a value that is not that of a dense feature
-    X[1] = 39.0
-    X[2] = 38.0
+    X[0] = 41.5  # or a column could begin with a value that is not that of a dense feature
+    X[1] = 39.5
+    X[2] = 38.5
     block = TableBlock("t.csv", np.arange(200), np.zeros(200), dict(zip("abc", X.T.copy(), strict=True)))
     [expected] = TableEncoding(Features(hats=False)).learn(block)
     [found] = IndexEncoding.empty(scale=True).learn(svmlight(X))
@@ -136,15 +140,41 @@ def test_features_that_are_0_or_1_stay_as_they_are():
         assert scaled.model.state.raw.coef.tobytes() == plain.model.state.raw.coef.tobytes()
         assert scaled.ledger.mistakes == plain.ledger.mistakes
         assert scaled.rows_of(block).data.tobytes() == plain.rows_of(block).data.tobytes()
-    X[:, 0] *= 7.0  # a number among them
+    X[:, 0] *= 7.5  # a number among them
     found = stack(SparseScaler().learn(Rows.of(sp.csr_array(X))), 30).toarray()
     assert (found[:, 1:] == X[:, 1:]).all()
     assert not (found[:, 0] == X[:, 0]).all()
 
 
+def test_counts_become_logarithms():
+    X = [[0.0, 3.0], [1.0, 0.0], [0.0, 1.0], [4.0, 0.5], *[[0.0, 0.0]] * 8, [100.0, 3.0]]
+    found = stack(SparseScaler().learn(Rows.of(sp.csr_array(np.array(X)))), 2).toarray()
+    assert found[:, 0].tolist() == [0.0, 1.0, 0.0, 1.0 + math.log(4.0), *[0.0] * 8, 1.0 + math.log(100.0)]
+    assert found[[0, 2], 1].tolist() == [1.0 + math.log(3.0), 1.0]
+    # From 0.5 on it is no count: 3 of 4 rows have it, and at last 4 of 13, with the squares 9, 1, 1/4 and 9.
+    assert found[3, 1] == pytest.approx((0.5 - 4.5 / 4) / np.sqrt(10.25 / 4 - (4.5 / 4) ** 2))
+    assert found[12, 1] == pytest.approx(3.0 / np.sqrt(19.25 / 8))
+
+
+@pytest.mark.parametrize("v", [2.0, -3.0, 0.5, 1e6])
+def test_values_that_counts_have_not_had_are_compressed_alike(v):
+    for X in ([[1.0], [0.0], [0.0]], [[2.0], [0.0], [0.0]]):
+        encoding = IndexEncoding.empty(scale=True)
+        for _ in encoding.learn(svmlight(X)):
+            pass
+        assert encoding.encode(svmlight([[v]])).matrix.toarray().tolist() == [[reference.compress(v)]]
+
+
+def test_dense_counts_are_standardised_after_eight_rows():
+    X = np.array([[2.0, 0.0], [3.0, 1.0]] * 6)
+    found = stack(SparseScaler().learn(Rows.of(sp.csr_array(X))), 2).toarray()
+    assert found[:7, 0].tolist() == [reference.compress(v) for v in X[:7, 0]]
+    assert found[7:, 0].tolist() == pytest.approx([row[0] for row in reference.scale_rows(X.tolist())[7:]])
+
+
 def test_a_feature_that_becomes_rare_is_shifted_no_longer():
     X = [[5.0], [7.0], [9.0], *[[0.0]] * 9, [8.0]]
-    found = stack(SparseScaler().learn(Rows.of(sp.csr_array(np.array(X)))), 1)
+    found = stack(SparseScaler(log_counts=False).learn(Rows.of(sp.csr_array(np.array(X)))), 1)
     # Of 6 rows 3 have it: mean 21 / 6, squares 155, so 0 is (0 - 3.5) / sqrt(155 / 6 - 3.5^2).
     assert found.toarray()[5, 0] == pytest.approx(-3.5 / np.sqrt(155 / 6 - 3.5**2))
     assert found.toarray()[6:12, 0].tolist() == [0.0] * 6
@@ -243,7 +273,7 @@ def test_a_block_with_a_bad_value_changes_nothing(bad):
 
 def scaled_section():
     encoding, root = IndexEncoding.empty(scale=True), Section("m.nk holds no valid model")
-    list(encoding.learn(svmlight([[2.0, 1.0], [3.0, 0.0], [4.0, 1.0]])))
+    list(encoding.learn(svmlight([[2.5, 1.0], [3.0, 0.0], [4.0, 1.0]])))
     section = root.add_part("encoding")
     encoding.write_to(section)
     return root, section
@@ -258,6 +288,8 @@ def scaled_section():
         (lambda root: root.tensors["encoding.scaling.moments"].__setitem__((1, 0), -1.0), "not of any numbers"),
         (lambda root: root.tensors["encoding.scaling.numeric"].__setitem__(0, 7), "points outside"),
         (lambda root: root.facts["encoding"]["scaling"].__setitem__("has_numbers", False), "no numbers"),
+        (lambda root: root.facts["encoding"]["scaling"].__setitem__("log_counts", 1), "log_counts is 1"),
+        (lambda root: root.tensors["encoding.scaling.measured"].__setitem__(0, 1), "no numbers"),
         (lambda root: root.facts["encoding"].__setitem__("scale", 1), "scale is 1"),
         (lambda root: root.facts["encoding"].__setitem__("width", 3), "has shape"),
     ],
@@ -278,6 +310,17 @@ def test_an_encoding_of_an_older_file_scales_nothing():
     X = [[500.0, 0.0, 2.0], [700.0, 3.0, 0.0]]
     [rows] = encoding.learn(svmlight(X))
     assert rows.matrix.toarray().tolist() == X
+
+
+def test_an_older_file_goes_on_dividing_counts():
+    _, section = scaled_section()
+    del section.facts["scaling"]["log_counts"], section.part("scaling").tensors["encoding.scaling.measured"]
+    encoding = IndexEncoding.read_from(section)
+    expected = IndexEncoding.empty(scale=True, log_counts=False)
+    list(expected.learn(svmlight([[2.5, 1.0], [3.0, 0.0], [4.0, 1.0]])))
+    for rows in ([[0.0, 3.0]], [[0.0, 0.0]] * 9, [[7.0, 5.0]]):
+        found, wanted = (stack(list(each.learn(svmlight(rows))), 2).toarray() for each in (encoding, expected))
+        assert found.tolist() == wanted.tolist()
 
 
 def test_a_run_is_not_resumed_with_another_scale(tmp_path):

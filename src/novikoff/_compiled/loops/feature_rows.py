@@ -8,6 +8,7 @@ source    sets that need no clearing: Briggs and Torczon, "An efficient represen
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -109,13 +110,15 @@ def add_numbers(numbers, i, begin, used, out, last_entry):
 
 
 @loop
-def normalise_rows(indptr, data, length, out, squared_norms):
-    """Scale every row to this length, except rows of zeros, and measure the result as learning does."""
+def normalise_rows(indptr, counts, logs, length, out, squared_norms):
+    """Scale every row of counts, or with `logs` of 1 + ln count, to this length, except rows of zeros, and measure the
+    result as learning does."""
     for i in range(indptr.size - 1):
         total = 0.0
         for p in range(indptr[i], indptr[i + 1]):
-            total += data[p] * data[p]
+            out[p] = 1.0 + math.log(counts[p]) if logs and counts[p] > 1.0 else counts[p]
+            total += out[p] * out[p]
         scale = length / np.sqrt(total) if total > 0.0 else 1.0
         for p in range(indptr[i], indptr[i + 1]):
-            out[p] = data[p] * scale
+            out[p] *= scale
         squared_norms[i] = squared_norm_or_unmeasured(out, indptr[i], indptr[i + 1])

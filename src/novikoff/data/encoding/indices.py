@@ -29,9 +29,9 @@ class IndexEncoding(Encoding[SparseBlock]):
     kind = "index"
 
     @classmethod
-    def empty(cls, *, scale: bool = False, hats: bool = False) -> IndexEncoding:
+    def empty(cls, *, scale: bool = False, hats: bool = False, log_counts: bool = True) -> IndexEncoding:
         """Return an encoding that has learned nothing."""
-        return cls(0, SparseScaler(hats=hats) if scale else None)
+        return cls(0, SparseScaler(hats=hats, log_counts=log_counts) if scale else None)
 
     @property
     def names(self) -> list[str]:
@@ -54,6 +54,10 @@ class IndexEncoding(Encoding[SparseBlock]):
     @property
     def has_hats(self) -> bool:
         return self.hats is not None
+
+    @property
+    def log_counts(self) -> bool:
+        return self.scaler is not None and self.scaler.log_counts
 
     def curves(self) -> Curves | None:
         names = [str(index) for index in range(self.width)]

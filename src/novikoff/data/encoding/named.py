@@ -34,9 +34,10 @@ class NameEncoding(Encoding[NamedBlock]):
     kind = "names"
 
     @classmethod
-    def empty(cls, hash_bits: int, *, scale: bool = False, hats: bool = False) -> NameEncoding:
+    def empty(cls, hash_bits: int, *, scale: bool = False, hats: bool = False, log_counts: bool = True) -> NameEncoding:
         """Return an encoding that has learned nothing."""
-        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR), SparseScaler(hats=hats) if scale else None)
+        scaler = SparseScaler(hats=hats, log_counts=log_counts) if scale else None
+        return cls(Vocabulary(hash_bits, NAMESPACE_SEPARATOR), scaler)
 
     @property
     def names(self) -> list[str]:
@@ -62,6 +63,10 @@ class NameEncoding(Encoding[NamedBlock]):
     @property
     def has_hats(self) -> bool:
         return self.hats is not None
+
+    @property
+    def log_counts(self) -> bool:
+        return self.scaler is not None and self.scaler.log_counts
 
     def curves(self) -> Curves | None:
         return None if self.scaler is None else self.scaler.curves(self.vocabulary.names)

@@ -3,8 +3,8 @@
 numbers      standardised by the rows so far; a missing one is 0 and has a feature of its own, "column is missing";
              if there are hats, also the weights with which it is interpolated between knots, "column near 1.5"
 categories   a feature per value, "column=value", 1 where a row has it (one-hot); "column=?" where it is missing
-texts        a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with the number of
-             times that it occurs; all of them in a row are scaled together, to length 4
+texts        a feature per n-gram of words, "column:call now", and of characters, "column~ll n", with the value 1 + ln n
+             if it occurs n times; all of them in a row are scaled together, to length 4
 """
 
 from __future__ import annotations
@@ -88,6 +88,10 @@ class TableEncoding(Encoding[TableBlock]):
     @property
     def has_hats(self) -> bool:
         return self.hats is not None
+
+    @property
+    def log_counts(self) -> bool:
+        return self.features.log_counts
 
     def curves(self) -> Curves | None:
         if self.hats is None:
@@ -312,21 +316,22 @@ class TableEncoding(Encoding[TableBlock]):
         return Rows.from_csr(out.data[:used], out.indices[:used], out.indptr, n_features, is_hat=is_hat)
 
     def _bag_rows(self, bag: NgramBag, bag_indices: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the counts of n-grams in rows of one length: indptr, indices, values and squared norms."""
+        """Return the n-grams in rows of one length: indptr, indices, values and squared norms."""
         indptr, indices, data = bag.indptr, bag_indices, bag.counts
         if self.vocabulary.is_full or (indices < 0).any():
             out = indptr, indices, data = empty_csr(len(bag.indptr) - 1, len(bag_indices))
             used = feature_rows.gather_rows(bag.indptr, bag_indices, bag.counts, *out, self._last_entry)
             indices, data = indices[:used], data[:used]
         values, squared_norms = np.empty(len(data)), np.empty(len(indptr) - 1)
-        feature_rows.normalise_rows(indptr, data, self.features.text_length, values, squared_norms)
+        length, logs = self.features.text_length, self.features.log_counts
+        feature_rows.normalise_rows(indptr, data, logs, length, values, squared_norms)
         return indptr, indices, values, squared_norms
 
     # -- model files
 
     def write_to(self, section: Section) -> None:
         section.facts |= {"is_dense": self.is_dense, "kinds": list(self.kinds.values())}
-        section.facts |= {"scale": self.features.scale, "text_length": self.features.text_length}
+        section.facts |= {name: getattr(self.features, name) for name in ("scale", "text_length", "log_counts")}
         if self.hats is not None:
             self.hats.write_to(section.add_part("hats"))
         section.add_tensor("ngrams", np.array([self.features.ngrams, self.features.char_ngrams], np.int64))
@@ -360,8 +365,11 @@ def _read_features(section: Section, hash_bits: int) -> Features:
     ngrams, char_ngrams = map(tuple, section.tensor("ngrams", np.int64, (2, 2)).tolist())
     scale, text_length = section.fact("scale", bool), section.fact("text_length", float)
     section.require(scale or "hats" not in section.facts, "it has hats of numbers that are not standardised")
+    # Earlier versions had counts as they are.
+    log_counts = "log_counts" in section.facts and section.fact("log_counts", bool)
     try:
-        return Features(scale, hash_bits, ngrams, char_ngrams, text_length, hats="hats" in section.facts)
+        own = scale, hash_bits, ngrams, char_ngrams, text_length
+        return Features(*own, hats="hats" in section.facts, log_counts=log_counts)
     except DataError as error:
         section.fail(str(error), error)
 
