@@ -1,7 +1,7 @@
-"""Iterative parameter mixing as McDonald, Hall and Mann (2010, fig. 3) print it, with every weight vector written down.
+"""Iterative parameter mixing as McDonald, Hall and Mann (2010, fig. 3) print it, with every weight vector kept.
 
-A round: each of S learners starts from the same weights and goes once through its own rows; the new weights are the mean
-of theirs, weighted by mu. Rows are folded, labels are the signs -1 and +1.
+A round: each of S learners starts from the same weights and goes once through its own rows; the new weights are the
+mean of theirs, weighted by mu. Rows are folded, labels are the signs -1 and +1.
 """
 
 from dataclasses import dataclass, field

@@ -78,8 +78,8 @@ def fork_state(state: State) -> State:
         raise MergeError("A fork cannot be forked: join the forks of a round first.")
     if state.history is not None:
         raise MergeError(
-            "A state of the hypothesis 'voted' cannot be forked: it keeps the rows of all its mistakes, which would have "
-            "to travel with it. Choose the hypothesis 'averaged'."
+            "A state of the hypothesis 'voted' cannot be forked: it keeps the rows of all its mistakes, which would "
+            "have to travel with it. Choose the hypothesis 'averaged'."
         )
     measures = state.measures.copy()
     measures[[SQUARED_RADIUS, STEP_SUM]], measures[SEEN_MARGIN] = 0.0, np.inf
@@ -100,8 +100,8 @@ def fork_state(state: State) -> State:
 def join_states(before: State, states: Sequence[State], shares: Sequence[float] | None = None) -> State:
     """Return the state after a round, given the state before it and the forks of that, which have learned since.
 
-    The raw weights are the mean of those of the forks, weighted by the shares; proportional to their numbers of examples
-    by default. The averaged weights are the mean over all examples so far, those before the round included.
+    The raw weights are the mean of those of the forks, weighted by the shares; proportional to their numbers of
+    examples by default. The averaged weights are the mean over all examples so far, those before the round included.
     """
     require_forks(before, states)
     _require_compatible([before, *states])
@@ -133,8 +133,8 @@ def require_own_pasts(states: Sequence[State]) -> None:
     pasts = [name for state in states for name in state.past]
     if len(pasts) > len(set(pasts)):
         raise MergeError(
-            "Two of these states go on from one and the same state, and what that had learned would count twice. Make a "
-            "fork of it for each shard, learner.fork(state), and join(state, forks)."
+            "Two of these states go on from one and the same state, and what that had learned would count twice. Make "
+            "a fork of it for each shard, learner.fork(state), and join(state, forks)."
         )
 
 

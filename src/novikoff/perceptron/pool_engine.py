@@ -131,8 +131,8 @@ class PoolEngine(StatefulEngine):
     def fork(self, state: State) -> State:
         """Refuse: no theorem is known about the vote of pools that are mixed again and again."""
         raise RuleError(
-            "The rule 'auto' cannot be forked and joined: its vote weighs eight learners by their mistakes on one stream, "
-            "and its bound would not survive rounds of mixing. Choose another rule, such as 'perceptron'."
+            "The rule 'auto' cannot be forked and joined: its vote weighs eight learners by their mistakes on one "
+            "stream, and its bound would not survive rounds of mixing. Choose another rule, such as 'perceptron'."
         )
 
     def join(self, before: State, states: Sequence[State], shares: Sequence[float] | None) -> State:
