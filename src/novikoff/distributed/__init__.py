@@ -4,6 +4,8 @@
 machine can hold are separable; `test` and `predict` apply a model to many files. See docs/cluster.md.
 """
 
+from novikoff.distributed.applying import predict, test
+from novikoff.distributed.certifying import certify
 from novikoff.distributed.learning import learn
 
-__all__ = ["learn"]
+__all__ = ["certify", "learn", "predict", "test"]

@@ -21,7 +21,7 @@ from novikoff.perceptron.state import State
 from novikoff.streaming.model import StreamModel
 from novikoff.streaming.opening import open_for_model
 
-__all__ = ["Chain", "ChainEnd", "Plan", "deal_files", "learn_chain", "learn_first_rows"]
+__all__ = ["Chain", "ChainEnd", "Plan", "deal_files", "encode_file", "learn_chain", "learn_first_rows"]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def learn_chain(plan: Plan, start: PackedState, chain: Chain) -> ChainEnd:
     learner, empty = plan.learner, plan.empty_state()
     fork, end = unpack_state(learner, start, empty), unpack_state(learner, start, empty)
     for path, n_rows in zip(chain.files, chain.rows, strict=True):
-        for rows, codes in cached(plan.run, path, _encode_file(plan, path, n_rows), plan.memory):
+        for rows, codes in cached(plan.run, path, encode_file(plan, path, n_rows), plan.memory):
             end = learner.update(end, rows, codes)
     return ChainEnd(pack_state(end, fork), time.perf_counter() - began)
 
@@ -103,13 +103,15 @@ def learn_first_rows(plan: Plan, start: PackedState, chain: Chain) -> None:
     learner, empty = plan.learner, plan.empty_state()
     state = unpack_state(learner, start, empty)
     for path, n_rows in zip(chain.files, chain.rows, strict=True):
-        for rows, codes in _encode_file(plan, path, n_rows):
+        for rows, codes in encode_file(plan, path, n_rows):
             pack_state(learner.update(state, rows, codes), empty)
             return
 
 
-def _encode_file(plan: Plan, path: str, n_expected: int) -> Iterator[Encoded]:
-    """Yield the rows of a file, encoded, and their codes; a DataError if it has changed since the look."""
+def encode_file(plan: Plan, path: str, n_expected: int, lines: list[np.ndarray] | None = None) -> Iterator[Encoded]:
+    """Yield the rows of a file, encoded, and their codes; a DataError if it has changed since the look. The lines of
+    the rows are appended to a list, if there is one.
+    """
     model, n_rows = plan.model, 0
     assert model.encoding is not None
     with open_for_model(model, path, plan.options) as reader:
@@ -119,6 +121,8 @@ def _encode_file(plan: Plan, path: str, n_expected: int) -> Iterator[Encoded]:
             rows = model.encoding.encode(block)
             rows.require_numbers()
             n_rows += len(block)
+            if lines is not None:
+                lines.append(block.lines)
             yield rows, _code_labels(model, path, *block.encode_labels())
     if n_rows != n_expected:
         raise DataError(

@@ -15,7 +15,7 @@ from typing import Any
 
 import dask
 from distributed import Client, KilledWorker, LocalCluster, get_worker
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 
 from novikoff.distributed.caching import limit_memory
 from novikoff.errors import ClusterError
@@ -103,7 +103,7 @@ class DaskEngine:
                 number += 1
                 yield result
         finally:
-            self._client.cancel(futures)
+            self._client.cancel(futures)  # type: ignore[no-untyped-call]
 
     def _gather(self, futures: list[Any], *, remember: bool) -> None:
         before = dict(self._worker_of)
@@ -161,7 +161,7 @@ def _compute(function: Callable[..., Any], item: Any, *shared: Any) -> tuple[Any
 def connect(address: str) -> Iterator[Client]:
     """Yield a client of the scheduler at an address."""
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ClusterError(f"{address}: no scheduler of Dask answers there ({error}).") from error
     with client:
@@ -175,12 +175,12 @@ def start_local(n_workers: int | None) -> Iterator[Client]:
         raise ClusterError("'local:0' has no workers: give one or more.")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Port .* is already in use", category=UserWarning)
-        cluster = LocalCluster(
+        cluster = LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=n_workers or n_processors(),
             threads_per_worker=1,
             processes=True,
             dashboard_address=":0",
             silence_logs=50,
         )
-    with cluster, Client(cluster, set_as_default=False) as client:
+    with cluster, Client(cluster, set_as_default=False) as client:  # type: ignore[no-untyped-call]
         yield client

@@ -75,6 +75,9 @@ class RoundObserver:
     def on_look(self, looks: Sequence[FileLook]) -> None:
         """Called after the first pass, from which nothing is learned but features and labels."""
 
+    def on_begin(self, run: ClusterRun) -> None:
+        """Called before the first round, when the checkpoint has been written to which one can come back."""
+
     def on_chain(self, n_done: int, n_chains: int) -> None:
         """Called after each chain of a round."""
 
@@ -260,6 +263,7 @@ class Rounds:
         model = self._look(engine, facts, options, rejects) if start is None else self._resume(start, facts)
         run = model.cluster_run
         assert run is not None
+        self.observer.on_begin(run)
         chains = deal_files(run.files, run.rows, run.chains)
         plan = Plan(_without_state(model), self.options, uuid.uuid4().hex, self.memory)
         try:

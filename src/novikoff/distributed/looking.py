@@ -11,13 +11,14 @@ Encodings stay as they are from then on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from novikoff.data.encoding import Encoding, Features
 from novikoff.data.encoding.merging import merge_encodings
+from novikoff.data.formats.block import Block
 from novikoff.data.formats.rejects import Reject
 from novikoff.data.table_form import TableForm
 from novikoff.distributed.engines import Engine, warm
@@ -96,10 +97,19 @@ def _require_alike(first: FileFacts, other: FileFacts) -> None:
         )
 
 
-def look_at(engine: Engine, facts: Sequence[FileFacts], options: dict[str, Any], features: Features) -> list[FileLook]:
-    """Read all files once, in parallel; return what each has brought."""
+Check = Callable[[Block], None]
+
+
+def look_at(
+    engine: Engine,
+    facts: Sequence[FileFacts],
+    options: dict[str, Any],
+    features: Features,
+    check: Check = require_repeated_labels,
+) -> list[FileLook]:
+    """Read all files once, in parallel; return what each has brought. The check raises an error about a block."""
     warm(engine, partial(look_at_first_rows, options, features), facts[0].path)
-    return list(engine.map(partial(look_at_file, options, features), [each.path for each in facts]))
+    return list(engine.map(partial(look_at_file, options, features, check), [each.path for each in facts]))
 
 
 def look_at_first_rows(options: dict[str, Any], features: Features, path: str) -> None:
@@ -112,7 +122,7 @@ def look_at_first_rows(options: dict[str, Any], features: Features, path: str) -
                 return
 
 
-def look_at_file(options: dict[str, Any], features: Features, path: str) -> FileLook:
+def look_at_file(options: dict[str, Any], features: Features, check: Check, path: str) -> FileLook:
     """Return what the rows of a file bring; a task."""
     encoding: Encoding[Any] | None = None
     runs, labels, rows, rejects = LabelRuns(), Counter[Any](), 0, list[Reject]()
@@ -121,8 +131,8 @@ def look_at_file(options: dict[str, Any], features: Features, path: str) -> File
             rejects += block.rejects
             if not len(block):
                 continue
+            check(block)
             if encoding is None:
-                require_repeated_labels(block)
                 encoding = encoding_for(block, features)
             for _ in encoding.learn(block):
                 pass
