@@ -142,8 +142,9 @@ def certify(
         from novikoff.cli.cluster_certify import certify_on_cluster
 
         reading.pop("drop_missing")
-        asked = {"positive": positive, "fit_intercept": not no_intercept, "as_json": as_json, "reading": reading}
-        certify_on_cluster(file, cluster, exit_code=_INSEPARABLE if exit_code else None, **asked)
+        code = _INSEPARABLE if exit_code else None
+        asked: dict[str, Any] = {"positive": positive, "as_json": as_json, "exit_code": code, "reading": reading}
+        certify_on_cluster(file, cluster, fit_intercept=not no_intercept, **asked)
         return
     if plot is not None:
         _require_matplotlib(plot)

@@ -32,7 +32,7 @@ _SEQUENTIAL = {
     "plot": "is for one machine: the picture shows one run, and rounds mix many.",
     "loss": "is for one machine.",
 }
-_PERSIST = {"auto": "auto", "yes": True, "no": False}
+_PERSIST: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
 
 
 def learn_on_cluster(

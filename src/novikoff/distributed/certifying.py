@@ -218,7 +218,8 @@ class _Search:
     def _check(self, question: Question, claim: Claim, asked: WorkingSet) -> tuple[Certificate, list[WorkingSet]]:
         """Return the certificate of all rows, and rows that contradict it in exact arithmetic, after a pass of the
         independent checkers over all files."""
-        named = asked.take(claim.found.rows if isinstance(claim.found, Inseparable) else claim.found.support)
+        found = claim.found
+        named = asked.take(found.rows if isinstance(found, Inseparable) else found.support)
         claim = replace(claim, named=named)
         self._count_pass(f"{question}: checking the proof in exact arithmetic")
         check_named_rows(claim)
@@ -226,17 +227,20 @@ class _Search:
         for part, check in zip(self.files, checks, strict=True):
             start = int(self.starts[part.number])
             self._locations |= {start + row: Location(part.path, line) for row, line in check.lines.items()}
-        whole = {
-            "question": replace(question, n_asked=sum(check.n_asked for check in checks)),
-            "n_rows": int(self.starts[-1]),
-            "n_features": self.encoding.n_features,
-        }
-        rows = self.starts[named.files] + named.numbers
-        certificate: Certificate = (
-            replace(claim.found, rows=rows, **whole)
-            if isinstance(claim.found, Inseparable)
-            else replace(claim.found, support=rows, margin_lower=claim.margin_lower, radius=claim.radius, **whole)
-        )
+        question = replace(question, n_asked=sum(check.n_asked for check in checks))
+        rows, n_rows = self.starts[named.files] + named.numbers, int(self.starts[-1])
+        certificate: Certificate
+        if isinstance(found, Inseparable):
+            certificate = replace(found, question=question, rows=rows, n_rows=n_rows)
+        else:
+            certificate = replace(
+                found,
+                question=question,
+                support=rows,
+                margin_lower=claim.margin_lower,
+                radius=claim.radius,
+                n_rows=n_rows,
+            )
         return certificate, [check.violation for check in checks if check.violation is not None]
 
     def prove(self, verdict: Certificate | Verdicts) -> Proof:

@@ -15,6 +15,7 @@ from typing import Any
 
 from novikoff import hypotheses, rules
 from novikoff.data.encoding import Features
+from novikoff.data.formats.remote import expand_remote, is_remote
 from novikoff.distributed.caching import read_persist
 from novikoff.distributed.chains import Chain, Plan, deal_files, learn_chain, learn_first_rows
 from novikoff.distributed.engines import Engine, open_engine, warm
@@ -184,7 +185,8 @@ def new_learner(rule: Any, hypothesis: Any, fit_intercept: bool = True, ties: Ti
     """Return the learner of a run on a cluster; a RuleError if its states cannot be mixed."""
     chosen = rules.resolve("perceptron" if rule is None else rule)
     is_stateful = isinstance(chosen, rules.StatefulRule)
-    learner = Learner(chosen, hypothesis or ("last" if is_stateful else "averaged"), ties, fit_intercept)
+    answers = hypotheses.resolve(hypothesis or ("last" if is_stateful else "averaged"))
+    learner = Learner(chosen, answers, ties, fit_intercept)
     if isinstance(chosen, rules.Custom):
         raise RuleError("A rule that is a function cannot be sent to workers: choose one by its name.")
     if isinstance(chosen, rules.Auto):
@@ -201,9 +203,12 @@ def expand_files(files: PathLike | Sequence[PathLike]) -> list[str]:
     """Return the files that are named or match a pattern, in order; a DataError if one is named twice or none is."""
     named = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     found: list[str] = []
-    for name in map(os.fspath, named):
-        is_pattern = glob.has_magic(name) and not os.path.exists(name) and "://" not in name
-        matching = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
+    for name in [os.fspath(each) for each in named]:
+        is_pattern = glob.has_magic(name) and not os.path.exists(name)
+        if is_remote(name):
+            matching = expand_remote(name)
+        else:
+            matching = sorted(glob.glob(name, recursive=True)) if is_pattern else [name]
         if not matching:
             raise DataError(f"{name}: no file matches this pattern.")
         found += matching

@@ -64,12 +64,12 @@ def describe_files(
 ) -> tuple[list[FileFacts], dict[str, Any]]:
     """Return what all files are, and the options with which to read them like the first; a DataError if one has other
     columns or another format than the first."""
-    (first,) = engine.map(partial(describe_file, dict(options)), files[:1])
-    known = options_like(first, options)
-    facts = [first, *engine.map(partial(describe_file, known), files[1:])]
+    task = partial(describe_file, dict(options))
+    (first,) = engine.map(task, files[:1])  # alone, so that what it needs is compiled when the others come
+    facts = [first, *engine.map(task, files[1:])]
     for other in facts[1:]:
         _require_alike(first, other)
-    return facts, known
+    return facts, options_like(first, options)
 
 
 def describe_file(options: dict[str, Any], path: str) -> FileFacts:

@@ -89,19 +89,21 @@ def unpack_state(learner: Learner, packed: PackedState, base: State) -> State:
     """Return the state that was packed, with an empty trace; it shares nothing with the base."""
     known = _arrays_of(base)
     arrays = {name: array.unpack(known[name]) for name, array in packed.arrays.items()}
-    weights = {
+    weights: dict[str, Any] = {
         name: Weights(arrays[f"{name}.coef"], arrays[f"{name}.bias"]) if f"{name}.coef" in arrays else Weights.none()
         for name in _WEIGHTS
     }
     slots = {name.removeprefix("slots."): array for name, array in arrays.items() if name.startswith("slots.")}
     memory = None if learner.engine is None else learner.engine.slots_of_arrays(slots)
-    fields = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in packed.fields.items()}
+    fields: dict[str, Any] = {
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in packed.fields.items()
+    }
     return replace(base, **weights, **fields, memory=memory, history=None, trace=LedgerTrace())
 
 
 def _arrays_of(state: State) -> dict[str, np.ndarray]:
     """Return the arrays of a state that depend on the number of features, by name."""
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for name in _WEIGHTS:
         weights = getattr(state, name)
         if weights:

@@ -17,7 +17,7 @@ from novikoff.errors import CertificateError
 from novikoff.inputs.labels import Labels
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
-from novikoff.theory.certificates import Certificate, Inseparable, Separable
+from novikoff.theory.certificates import Inseparable, Separable
 from novikoff.theory.checker_inputs import read_for_checking
 from novikoff.theory.checkers.separator import check_length, find_violation, integer_weights
 from novikoff.theory.checkers.support import check_radius, check_shares, check_support
@@ -102,7 +102,7 @@ class Claim:
     """What is claimed of all rows on two sides, as far as it is known."""
 
     sides: Sides
-    found: Certificate
+    found: Separable | Inseparable
     named: WorkingSet | None = None  # the rows that the certificate names
     margin_lower: float | Fraction = 0.0
     radius: float = 0.0
@@ -171,7 +171,8 @@ def find_first_rows(plan: Plan, n_of_each: int, part: FilePart) -> WorkingSet:
 def price_file(plan: Plan, claim: Claim, tol: float, n_wanted: int, part: FilePart) -> Priced:
     """Return the rows of a file that contradict a separator; a task."""
     w, before, bad = claim.w, 0, [_no_rows(plan)]
-    cutoff = float(claim.found.margin_lower) * (1.0 - tol)  # type: ignore[attr-defined]
+    assert isinstance(claim.found, Separable)
+    cutoff = float(claim.found.margin_lower) * (1.0 - tol)
     worst, lower, radius, longest = np.empty(0), math.inf, 0.0, _no_rows(plan)
     for rows, codes in cached(plan.run, part.path, encode_file(plan, part.path, part.rows), plan.memory):
         signs = claim.sides.signs(codes)
