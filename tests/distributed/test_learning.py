@@ -149,10 +149,10 @@ def test_other_columns_are_refused_before_any_row_is_read(tmp_path, tables):
     other.write_text("u,v,colour,y\nbad row\n")
     with pytest.raises(DataError, match=r"part7\.csv has other columns than .*lacks 'word' and has 'colour' besides"):
         nk.distributed.learn([*tables, other], target="y")
-    svm = tmp_path / "p.svm"
-    svm.write_text("1 1:2\n")
+    for name, text in (("p.svm", "1 1:2\n"), ("p.vw", "1 | a\n")):
+        (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match="different formats"):
-        nk.distributed.learn([*tables, svm], target="y")
+        nk.distributed.learn([tmp_path / "p.svm", tmp_path / "p.vw"])
 
 
 def test_a_bad_row_is_named_by_its_file_and_line(tmp_path, cluster):

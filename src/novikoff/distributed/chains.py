@@ -90,8 +90,8 @@ def deal_files(files: Sequence[str], rows: Sequence[int], n_chains: int) -> list
 def learn_chain(plan: Plan, start: PackedState, chain: Chain) -> ChainEnd:
     """Learn from the rows of a chain, from a fork of the state before the round; a task."""
     began = time.perf_counter()
-    learner, empty = plan.learner, plan.empty_state()
-    fork, end = unpack_state(learner, start, empty), unpack_state(learner, start, empty)
+    learner, fork = plan.learner, _unpack_start(plan, start)
+    end = fork.copy()
     for path, n_rows in zip(chain.files, chain.rows, strict=True):
         for rows, codes in cached(plan.run, path, encode_file(plan, path, n_rows), plan.memory):
             end = learner.update(end, rows, codes)
@@ -100,12 +100,23 @@ def learn_chain(plan: Plan, start: PackedState, chain: Chain) -> ChainEnd:
 
 def learn_first_rows(plan: Plan, start: PackedState, chain: Chain) -> None:
     """Learn from the first block of a chain and forget it, so that all compiled code is there; a task."""
-    learner, empty = plan.learner, plan.empty_state()
-    state = unpack_state(learner, start, empty)
+    learner, state = plan.learner, _unpack_start(plan, start)
     for path, n_rows in zip(chain.files, chain.rows, strict=True):
         for rows, codes in encode_file(plan, path, n_rows):
-            pack_state(learner.update(state, rows, codes), empty)
+            pack_state(learner.update(state.copy(), rows, codes), state)
             return
+
+
+_last_start: tuple[PackedState, State] | None = None
+
+
+def _unpack_start(plan: Plan, start: PackedState) -> State:
+    """Return the fork that all chains of a round begin with, which must not be changed: it is kept for the next one."""
+    global _last_start
+    last = _last_start
+    if last is None or last[0] is not start:
+        last = _last_start = start, unpack_state(plan.learner, start, plan.empty_state())
+    return last[1]
 
 
 def encode_file(plan: Plan, path: str, n_expected: int, lines: list[np.ndarray] | None = None) -> Iterator[Encoded]:

@@ -20,7 +20,8 @@ from novikoff.distributed.caching import read_persist
 from novikoff.distributed.chains import Chain, Plan, deal_files, learn_chain, learn_first_rows
 from novikoff.distributed.engines import Engine, open_engine, warm
 from novikoff.distributed.looking import FileFacts, FileLook, describe_files, look_at, merge_looks
-from novikoff.distributed.packing import pack_state, unpack_state
+from novikoff.distributed.mixing import join_packed
+from novikoff.distributed.packing import PackedState, pack_state
 from novikoff.errors import ClusterError, DataError, RuleError
 from novikoff.inputs.labels import Labels
 from novikoff.perceptron.learner import Learner, Ties
@@ -338,12 +339,12 @@ class Rounds:
         fork = learner.fork(before)
         start = pack_state(fork, plan.empty_state())
         warm(engine, partial(learn_first_rows, plan, start), chains[0])
-        forks, busy, n_bytes = [], 0.0, start.nbytes * len(chains)
+        ends, busy, n_bytes = list[PackedState](), 0.0, start.nbytes * len(chains)
         for end in engine.map(partial(learn_chain, plan, start), chains):
-            forks.append(unpack_state(learner, end.state, fork))
+            ends.append(end.state)
             busy, n_bytes = busy + end.seconds, n_bytes + end.state.nbytes
-            self.observer.on_chain(len(forks), len(chains))
-        after = learner.join(before, forks)
+            self.observer.on_chain(len(ends), len(chains))
+        after = join_packed(learner, before, fork, ends)
         done = run.rounds_done + 1
         model.model.state = replace(after, passes=done)
         model.cluster_run = replace(run, rounds_done=done)

@@ -64,10 +64,10 @@ def expand_remote(pattern: str) -> list[str]:
     from pyarrow import fs
 
     folder, _, name = pattern.rpartition("/")
-    if not re.search(r"[*?\[]", name):
-        return [pattern]
     if re.search(r"[*?\[]", folder):
         raise DataError(f"{pattern}: * may stand in the name of remote files, not in that of their folder.")
+    if not re.search(r"[*?\[]", name):
+        return [pattern]
     with _explaining(folder):
         system, path = fs.FileSystem.from_uri(folder)
         found = system.get_file_info(fs.FileSelector(path))
