@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import novikoff as nk
-from benchmarks.measure import Benchmark, Line, Options, alternate, at_least, at_most
+from benchmarks.measure import Benchmark, Line, Options, alternate, at_least, at_most, no_target
 from novikoff.distributed.learning import RoundObserver
 
 _FILES = 8
@@ -108,6 +108,7 @@ def _sparse_rows(rng: np.random.Generator, n: int, d: int, per_row: int) -> sp.c
     columns = np.minimum((d ** rng.random((n, per_row))).astype(np.int64), d - 1)
     X = sp.csr_array((np.ones(n * per_row), (np.repeat(np.arange(n), per_row), columns.ravel())), shape=(n, d))
     X.sum_duplicates()
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # scikit-learn writes no others
     return X
 
 
@@ -158,7 +159,7 @@ def overhead(options: Options) -> list[Line]:
     with tempfile.TemporaryDirectory() as folder, _two_workers() as client:
         for d, target in ((100, 30.0), (1 << 20, 100.0)):
             for k in range(_FILES):
-                text = "".join(f"{(-1) ** i} {1 + (i * 37 + k) % d}:1 {d}:0.5\n" for i in range(10))
+                text = "".join(f"{(-1) ** i} {1 + (i * 37 + k) % (d - 1)}:1 {d}:0.5\n" for i in range(10))
                 Path(folder, f"p{k}.svm").write_text(text)
             seconds = _Seconds()
             files = sorted(map(str, Path(folder).glob("*.svm")))
@@ -191,6 +192,28 @@ def certificate(options: Options) -> list[Line]:
         return [Line("separable certificate: passes", "nothing", at_most(10, ""), float(proof.passes), note=note)]
 
 
+def chains(options: Options) -> list[Line]:
+    """What 100 workers would learn, simulated in this process: the bits do not depend on where chains are computed."""
+    rng, d, n_files = np.random.default_rng(3), 1 << 17, 100
+    u = rng.normal(size=d)
+    n = options.size(1_000, 50)
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(n_files + 1):
+            X = _sparse_rows(rng, n if k < n_files else 20 * n, d, 60)
+            y = np.sign(X @ u + 0.5 * np.sqrt(60) * rng.normal(size=X.shape[0]))
+            dump_svmlight_file(X, y, str(Path(folder, f"p{k:03}.svm")), zero_based=False)
+        *files, held_out = sorted(map(str, Path(folder).glob("*.svm")))
+
+        def error(n_chains: int, rounds: int) -> float:
+            model = nk.distributed.learn(files, rounds=rounds, chains=n_chains, persist=True, **_PLAIN)
+            return 100 * (1 - model.score(held_out))
+
+        found = {(s, r): error(s, r) for r in (1, 5) for s in (1, 2, 8, 32, 100)}
+    notes = [f"{r} rounds: " + ", ".join(f"{found[s, r]:.2f} % ({s})" for s in (1, 2, 8, 32, 100)) for r in (1, 5)]
+    work = f"{n_files * n:,} rows of words, 100 chains, 5 rounds"
+    return [Line(work, "1 chain", no_target(" points"), found[100, 5] - found[1, 5], note="; ".join(notes))]
+
+
 def _load() -> str:
     return f"load {os.getloadavg()[0]:.0f}"
 
@@ -201,4 +224,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "cluster-hashed": hashed,
     "cluster-overhead": overhead,
     "cluster-certificate": certificate,
+    "cluster-chains": chains,
 }

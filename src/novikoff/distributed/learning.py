@@ -296,7 +296,7 @@ class Rounds:
         counts: dict[Any, int] = {}
         for look in looks:
             counts |= {label: counts.get(label, 0) + n for label, n in look.labels.items()}
-        if sum(look.n_runs for look in looks) <= 2 * len(looks) and len(counts) > 1:
+        if _are_sorted(looks, counts):
             self.observer.on_notice(
                 "The rows of each file come sorted by label, or have one label only: nothing can be learned in that "
                 "order. Shuffle them first, across the files."
@@ -356,6 +356,13 @@ class Rounds:
     def _save(self, model: StreamModel) -> None:
         if self.checkpoint is not None:
             model.save(self.checkpoint)
+
+
+def _are_sorted(looks: Sequence[FileLook], counts: dict[Any, int]) -> bool:
+    """Return whether labels come in few runs for each file, and in far fewer than in a random order; see LabelRuns."""
+    n, n_runs = sum(counts.values()), sum(look.n_runs for look in looks)
+    expected = 1 + n - sum(count * count for count in counts.values()) / n
+    return n_runs <= 2 * len(counts) * len(looks) and 3 * n_runs <= expected
 
 
 def _size_of(facts: FileFacts) -> int:
