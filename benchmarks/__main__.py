@@ -24,7 +24,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, certify, descent, fresh, growth, kernel, online, progressive, streams, tagging  # noqa: E402
+from benchmarks import batch, certify, cluster, descent, fresh, growth, kernel, online, progressive, streams, tagging  # noqa: E402
 from benchmarks.measure import Line, Options  # noqa: E402
 
 BENCHMARKS = {
@@ -38,6 +38,7 @@ BENCHMARKS = {
     **tagging.BENCHMARKS,
     **kernel.BENCHMARKS,
     **descent.BENCHMARKS,
+    **cluster.BENCHMARKS,
 }
 
 _STYLES = {"ok": "green", "missed": "bold red", "differs": "bold red", "skipped": "yellow"}

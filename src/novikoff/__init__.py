@@ -54,6 +54,7 @@ _HOMES = {
     "StreamModel": "novikoff.streaming.model",
     "StreamRegressor": "novikoff.streaming.regressor",
     "StructuredPerceptron": "novikoff.structured",
+    "distributed": "",
     "errors": "",
     "hypotheses": "",
     "losses": "",
@@ -88,6 +89,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "certify",
+    "distributed",
     "errors",
     "fewest_errors",
     "hypotheses",
@@ -118,7 +120,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from novikoff import errors, hypotheses, losses, rules
+    from novikoff import distributed, errors, hypotheses, losses, rules
     from novikoff._compiled.versions import show_versions
     from novikoff.data.formats.opening import open_stream
     from novikoff.estimators import (

@@ -8,6 +8,7 @@
     ├── MergeError           (ValueError)        states of different learners or shapes
     ├── CertificateError     (ValueError)        a certificate that does not hold for the data
     ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
+    ├── ClusterError         (RuntimeError)      a cluster that was lost, or whose workers die of a task
     └── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
 
 Each class also derives from the built-in exception that callers would catch. The message says what is wrong, where,
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 __all__ = [
     "CertificateError",
+    "ClusterError",
     "DataError",
     "DivergenceError",
     "LossError",
@@ -63,3 +65,7 @@ class ModelFileError(NovikoffError, ValueError):
 
 class ReentryError(NovikoffError, RuntimeError):
     """A learner was called from within another call on it, or copied by a fork while another thread changed it."""
+
+
+class ClusterError(NovikoffError, RuntimeError):
+    """A cluster cannot be reached, was lost, or has workers that die of a task."""

@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.interrupts import InterruptibleCommand
-from novikoff.cli.options import drop_unset, files_argument, reading_options, rejects_option, require_distinct_paths
+from novikoff.cli.options import (
+    cluster_option,
+    drop_unset,
+    files_argument,
+    reading_options,
+    rejects_option,
+    require_distinct_paths,
+)
 from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say
 from novikoff.cli.small_inputs import run_small_inputs_uncompiled
 from novikoff.cli.tables import print_table
+from novikoff.formatting.phrases import pluralize
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
@@ -49,12 +57,13 @@ Examples:
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write the labels.  [default: the standard output]",
+    type=click.Path(path_type=Path),
+    help="Where to write the labels; with --cluster a folder, with a file for each.  [default: the standard output]",
 )
 @click.option("--scores", "with_scores", is_flag=True, help="Write scores too, separated by tabs, below a header line.")
 @click.option("--proba", "with_proba", is_flag=True, help="Write the probability of each label too, likewise.")
 @rejects_option
+@cluster_option
 @reading_options
 def predict(
     model: Path,
@@ -63,6 +72,7 @@ def predict(
     with_scores: bool,
     with_proba: bool,
     rejects: Path | None,
+    cluster: str | None,
     **options: Any,
 ) -> None:
     """Label the rows of files or a pipe.
@@ -92,6 +102,11 @@ def predict(
             f"{model} has no probabilities: they are fitted to rows that it has never learned from. Learn it again "
             "with novikoff learn --holdout 0.1, which keeps a tenth of the rows for this."
         )
+    if cluster is not None:
+        _predict_on_cluster(learned, files, output, cluster, drop_unset(options))
+        return
+    if output is not None and output.is_dir():
+        raise click.UsageError(f"{output} is a folder: name a file, or predict with --cluster.")
     blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=False)
     lines = _lines(learned, blocks, with_scores=with_scores, with_proba=with_proba)
     if output is None:
@@ -101,6 +116,21 @@ def predict(
     with open_atomic(output) as file:
         for text in lines:
             file.write(text.encode())
+
+
+def _predict_on_cluster(
+    learned: StreamModel, files: list[str], output: Path | None, cluster: str, options: dict[str, Any]
+) -> None:
+    """Write the labels of each file to a file in a folder."""
+    from novikoff.cli.cluster import counting, refuse_options
+    from novikoff.distributed import predict as predict_files
+
+    refuse_options(["with_scores", "with_proba", "rejects"], "is for one machine: --cluster writes labels alone.")
+    if output is None:
+        raise click.UsageError("--cluster needs a folder for the labels: -o FOLDER.")
+    with counting("Files") as bar:
+        written = predict_files(learned, files, output, cluster=cluster, progress=bar, **options)
+    say(f"{output}: the labels of {pluralize(len(written), 'file')}.")
 
 
 def _lines(learned: StreamModel, blocks: Iterator[Block], *, with_scores: bool, with_proba: bool) -> Iterator[str]:
@@ -153,8 +183,11 @@ def _labels_with_scores(learned: StreamModel) -> list[Any]:
 @files_argument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @rejects_option
+@cluster_option
 @reading_options
-def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **options: Any) -> None:
+def test(
+    model: Path, files: list[str], as_json: bool, rejects: Path | None, cluster: str | None, **options: Any
+) -> None:
     """Count the errors of a model.
 
     FILES have labels. Prints on how many rows MODEL errs, which labels it confuses, and the errors of the other
@@ -171,11 +204,27 @@ def test(model: Path, files: list[str], as_json: bool, rejects: Path | None, **o
 
     require_distinct_paths({"--rejects": rejects}, [model, *files])
     learned = load_stream_model(model)
+    if cluster is not None:
+        _report_evaluation(_test_on_cluster(learned, files, cluster, drop_unset(options)), as_json)
+        return
     blocks = _blocks(learned, files, drop_unset(options), rejects, labelled=True)
     if isinstance(learned, StreamRegressor):
         _report_number_errors(learned.measure_errors(blocks), as_json)
         return
-    evaluation = evaluate(learned, blocks)
+    _report_evaluation(evaluate(learned, blocks), as_json)
+
+
+def _test_on_cluster(learned: StreamModel, files: list[str], cluster: str, options: dict[str, Any]) -> Evaluation:
+    """Count the errors of a model, each file on one worker."""
+    from novikoff.cli.cluster import counting, refuse_options
+    from novikoff.distributed import test as test_files
+
+    refuse_options(["rejects"], "is for one machine.")
+    with counting("Files") as bar:
+        return test_files(learned, files, cluster=cluster, progress=bar, **options)
+
+
+def _report_evaluation(evaluation: Evaluation, as_json: bool) -> None:
     if not evaluation.rows:
         raise click.ClickException("There are no rows to test on.")
     if as_json:

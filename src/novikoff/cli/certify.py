@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from novikoff.cli.interrupts import Interrupted, InterruptibleCommand, InterruptRecorder
-from novikoff.cli.options import FORMATS, TARGET_HELP, notation_options
+from novikoff.cli.options import FORMATS, TARGET_HELP, cluster_option, notation_options
 
 if TYPE_CHECKING:
     from novikoff.data.whole_table import WholeTable
@@ -46,6 +46,7 @@ Examples:
   novikoff certify flowers.csv --positive setosa --plot setosa.png
   novikoff certify moons.csv --kernel poly --degree 3   with curves: in feature space
   cut -d, -f2- people.csv | novikoff certify -     from a pipe
+  novikoff certify 'data/*.parquet' --target y --cluster local:2   many files
 """
 
 
@@ -96,6 +97,7 @@ def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path
     callback=_check_picture_format,
     help="Draw it: .png, .svg or .pdf.",
 )
+@cluster_option
 @click.option("--exit-code", is_flag=True, help=f"Exit with {_INSEPARABLE}, not 0, if not separable.")
 def certify(
     file: Path,
@@ -111,6 +113,7 @@ def certify(
     degree: int,
     gamma: float | None,
     coef0: float,
+    cluster: str | None,
     **reading: Any,
 ) -> None:
     """Is a table linearly separable? The verdict comes with its proof.
@@ -129,9 +132,20 @@ def certify(
     With --kernel a rule is a sum of kernels around rows, and may be curved. Its only constant is that of poly.
 
     The verdict is exact for the numbers as they are read, which is in double precision.
+
+    With --cluster FILE is a pattern in quotes: the verdict is about the rows of all files that match, which no machine
+    need hold, and names rows by file and line.
     """
     if math.isnan(time_limit):
         raise click.BadParameter("nan is no number of seconds.", param_hint="--time-limit")
+    if cluster is not None:
+        from novikoff.cli.cluster_certify import certify_on_cluster
+
+        reading.pop("drop_missing")
+        code = _INSEPARABLE if exit_code else None
+        asked: dict[str, Any] = {"positive": positive, "as_json": as_json, "exit_code": code, "reading": reading}
+        certify_on_cluster(file, cluster, fit_intercept=not no_intercept, **asked)
+        return
     if plot is not None:
         _require_matplotlib(plot)
     with _waiting(f"Reading {file}"):

@@ -25,6 +25,7 @@ from novikoff.cli.options import (
     require_distinct_paths,
     require_replaceable,
     require_writable,
+    round_options,
 )
 from novikoff.cli.progress import ByteCounter, announce_compilation, progress, say, table_for
 from novikoff.cli.small_inputs import run_small_inputs_uncompiled
@@ -51,6 +52,8 @@ Examples:
                                                             predict a number: regression
   novikoff learn ads.vw --passes 5 --hash-bits 22 --plot run.png -o ads.nk
   zcat log.gz | novikoff learn - -o log.nk
+  novikoff learn 'data/*.parquet' --target y --cluster local:2 --rounds 5 -o m.nk
+                                                            many files, in two processes or on a cluster
 """
 
 _MODEL_OPTIONS = (
@@ -164,6 +167,7 @@ _MODEL_OPTIONS = (
     type=click.Path(path_type=Path, dir_okay=False),
     help="Plot the run in the end, as .png, .svg, .pdf or another format of matplotlib.",
 )
+@round_options
 @reading_options
 def learn(
     files: list[str],
@@ -205,9 +209,14 @@ def learn(
     2019). Nothing is to be tuned: the scales of columns and target do not matter. Instead of mistakes the table has the
     root of the mean squared error (RMSE), and R^2, which compares it with predicting the mean of the targets so far: 1
     is perfect, and 0 no better than that.
+
+    With --cluster several processes learn from FILES, each of which is read by one of them. After a first pass over all
+    rows for names and moments, the learners of each round begin with the same weights, and their results are mixed, in
+    --rounds rounds. The result depends on --chains, not on the number of workers. Not for the rule auto and the
+    hypothesis voted; see docs/cluster.md.
     """
     run_small_inputs_uncompiled([*files, *test_files], passes, start)
-    from novikoff.cli.learning_report import LearningReport, check_first_block
+    from novikoff.cli.learning_report import LearningReport, check_first_block, print_errors
     from novikoff.streaming.checkpoints import Checkpointer, publish
     from novikoff.streaming.holdout import Holdout
     from novikoff.streaming.opening import read_for_model
@@ -227,6 +236,15 @@ def learn(
     rejects = rejects or output.with_name(f"{output.name}.rejects")
     require_distinct_paths({"--output": output, "--rejects": rejects, "--plot": plot}, [*files, *test_files])
     require_replaceable(output)
+    round_settings = {name: options.pop(name) for name in ("cluster", "rounds", "chains", "persist")}
+    if round_settings["cluster"] is not None:
+        if start is not None and not resume:
+            raise click.UsageError("--cluster continues an interrupted run: give --resume with --from.")
+        _learn_in_rounds(files, output, start, rejects, test_files, round_settings, options)
+        return
+    given = [name for name in round_settings if _is_given(name)]
+    if given:
+        raise click.UsageError(f"--{given[0]} is for learning on a cluster: give --cluster, such as local:2.")
     model = _load_or_create(start, {name: options.pop(name) for name in _MODEL_OPTIONS})
     if plot is not None:
         from novikoff.cli.ledger_plot import require_drawable
@@ -276,8 +294,44 @@ def learn(
         raise _stopped(stop, draft, output, _command_to_continue(files, draft))
     publish(draft, output)
     for name, test_blocks in _test_rows(model, files, test_files, options, held_out):
-        report.print_errors(name, test_blocks)
+        print_errors(model, name, test_blocks)
     _report(model, output, plot)
+
+
+def _learn_in_rounds(
+    files: list[str],
+    output: Path,
+    start: Path | None,
+    rejects: Path,
+    test_files: tuple[str, ...],
+    round_settings: dict[str, Any],
+    options: dict[str, Any],
+) -> None:
+    """Learn on a cluster, and publish and report the model."""
+    from novikoff.cli.cluster_learn import learn_on_cluster
+    from novikoff.cli.learning_report import print_errors
+    from novikoff.streaming.checkpoints import publish
+    from novikoff.streaming.opening import read_for_model
+
+    draft = _draft_path(output, start)
+    chosen = {name: options.pop(name) for name in _MODEL_OPTIONS}
+    given = [name for name in chosen if _is_given(name)]
+    if start is not None and given:
+        raise click.UsageError(f"--{given[0].replace('_', '-')} is for a new model; {start} keeps its own.")
+    model = learn_on_cluster(
+        files,
+        draft,
+        start,
+        **round_settings,
+        model_options=chosen,
+        reading=options,
+        rejects=rejects,
+        continuation=lambda path: _command_to_continue(files, path),
+    )
+    publish(draft, output)
+    for file in test_files:
+        print_errors(model, file, read_for_model(model, [file], drop_unset(options)))
+    _report(model, output, None)
 
 
 def _draft_path(output: Path, resumed: Path | None) -> Path:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.session import LearningSession
     from novikoff.streaming.warm_up import WarmUp
 
-__all__ = ["LearningReport", "check_first_block"]
+__all__ = ["LearningReport", "check_first_block", "print_errors"]
 
 
 def check_first_block(block: Block) -> None:
@@ -156,18 +156,19 @@ class LearningReport(PassObserver):
         except DataError as error:
             say(f"No probabilities for predict --proba: {error}")
 
-    def print_errors(self, name: str, blocks: Iterator[Block]) -> None:
-        """Print the errors on rows that were not learned."""
-        from novikoff.streaming.candidates import evaluate
-        from novikoff.streaming.regressor import StreamRegressor
 
-        if isinstance(self.model, StreamRegressor):
-            errors = self.model.measure_errors(blocks)
-            say(f"{name}, never learned from: RMSE {errors.rmse:.5g} on {pluralize(errors.rows, 'row')}.")
-            return
-        evaluation = evaluate(self.model, blocks)
-        if not evaluation.rows:
-            say(f"{name}: there are no rows to test on.")
-            return
-        count = ErrorCount(evaluation.errors[evaluation.hypothesis], evaluation.rows)
-        say(f"{name}, never learned from: {count} wrong.")
+def print_errors(model: StreamModel, name: str, blocks: Iterator[Block]) -> None:
+    """Print the errors on rows that were not learned."""
+    from novikoff.streaming.candidates import evaluate
+    from novikoff.streaming.regressor import StreamRegressor
+
+    if isinstance(model, StreamRegressor):
+        errors = model.measure_errors(blocks)
+        say(f"{name}, never learned from: RMSE {errors.rmse:.5g} on {pluralize(errors.rows, 'row')}.")
+        return
+    evaluation = evaluate(model, blocks)
+    if not evaluation.rows:
+        say(f"{name}: there are no rows to test on.")
+        return
+    count = ErrorCount(evaluation.errors[evaluation.hypothesis], evaluation.rows)
+    say(f"{name}, never learned from: {count} wrong.")

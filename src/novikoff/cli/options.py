@@ -14,6 +14,7 @@ from novikoff import hypotheses, rules
 from novikoff.data.feature_names import HATS_BY_DEFAULT
 
 __all__ = [
+    "CLUSTER_HELP",
     "DATES",
     "FORMATS",
     "HYPOTHESES",
@@ -23,6 +24,7 @@ __all__ = [
     "TARGET_HELP",
     "Duration",
     "NgramRange",
+    "cluster_option",
     "drop_unset",
     "feature_options",
     "files_argument",
@@ -33,6 +35,7 @@ __all__ = [
     "require_distinct_paths",
     "require_replaceable",
     "require_writable",
+    "round_options",
 ]
 
 # Copies of choices in novikoff.data.formats, which imports too much for --help.
@@ -52,11 +55,13 @@ def _expand_patterns(ctx: click.Context, param: click.Parameter, patterns: tuple
 def _expand(pattern: str) -> list[str]:
     import glob
 
+    from novikoff.data.formats.remote import expand_remote, is_remote
     from novikoff.errors import DataError
 
     if not glob.has_magic(pattern) or os.path.exists(pattern):
         return [pattern]
-    found = sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
+    found = expand_remote(pattern) if is_remote(pattern) else []
+    found = found or sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
     if not found:
         raise DataError(
             f"{pattern}: no file matches this pattern. * stands for any part of a name, ** for any folders."
@@ -280,6 +285,49 @@ def rejects_option(command: Callable[..., Any]) -> Callable[..., Any]:
     where = click.Path(path_type=Path, dir_okay=False)
     text = "Where --bad-rows skip writes the rows it leaves out, each with its reason."
     return click.option("--rejects", metavar="FILE", type=where, help=text)(command)
+
+
+CLUSTER_HELP = (
+    "Work on a cluster of Dask: the address of its scheduler, tcp://host:8786, or local:2 for two processes of this "
+    "machine."
+)
+
+
+def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the option that names a cluster."""
+    return click.option("--cluster", metavar="WHERE", help=CLUSTER_HELP)(command)
+
+
+_ROUNDS = (
+    cluster_option,
+    click.option(
+        "--rounds",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="With --cluster: how many times to go through the files. After each round the weights are mixed.",
+    ),
+    click.option(
+        "--chains",
+        type=click.IntRange(1),
+        help="With --cluster: how many learners there are in each round, whatever the number of workers.  "
+        "[default: 8, or one for each file]",
+    ),
+    click.option(
+        "--persist",
+        type=click.Choice(["auto", "yes", "no"]),
+        default="auto",
+        show_default=True,
+        help="With --cluster: whether workers keep rows in memory for later rounds; auto keeps what fits.",
+    ),
+)
+
+
+def round_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of learning on a cluster."""
+    for option in reversed(_ROUNDS):
+        command = option(command)
+    return command
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:

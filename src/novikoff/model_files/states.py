@@ -20,6 +20,8 @@ __all__ = ["read_state", "read_trace", "write_state", "write_trace"]
 
 def write_state(section: Section, state: State) -> None:
     """Write a state. Which of the optional weights it has depends on the hypothesis."""
+    if state.fork_of is not None:
+        section.fail("it is a fork, which counts only what it has learned itself: join it first")
     for name in ("raw", "sums", "pocket"):
         if getattr(state, name):
             write_weights(section.add_part(name), getattr(state, name))
@@ -53,7 +55,7 @@ def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int, engine:
         f"{section.full_name('counts')} are {counts.tolist()}: a count is negative or larger than that of the examples",
     )
     n_classes = max(2, n_vectors)
-    return State(
+    state = State(
         raw=raw,
         sums=optional_weights("sums", hypothesis.averages),
         pocket=optional_weights("pocket", hypothesis.pockets),
@@ -68,6 +70,8 @@ def read_state(section: Section, hypothesis: Hypothesis, n_vectors: int, engine:
         importance_range=_read_importance_range(section),
         memory=None if engine is None else _read_slots(section.part("slots"), engine, n_vectors, n_features),
     )
+    state.remember_past()  # the file may be read again
+    return state
 
 
 def _read_slots(section: Section, engine: StatefulEngine, n_vectors: int, n_features: int) -> Slots:

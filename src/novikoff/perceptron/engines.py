@@ -8,6 +8,7 @@ stateful rule they leave to its engine, found by `find_engine`, what depends on 
     scores            of the weights that learning goes on from           Learner.score, for the hypothesis "last"
     theta             sum of y * x over the mistakes                      Learner.ledger, `margin_at_most`
     merge             one state of several                                Learner.merge
+    fork, join        the state before a round, and after it              Learner.fork, Learner.join
     slot_shapes, slots_of_arrays                                          model files, which write `Slots.arrays`
 
 New features, new classes and copies are operations of `Slots`, which `State` calls; one example at a time is a row of
@@ -27,9 +28,10 @@ from novikoff._compiled.loops.stateful import learn_stateful, score_stateful
 from novikoff.errors import RuleError
 from novikoff.inputs.rows import Rows
 from novikoff.perceptron.candidates import Candidate, CandidateTrace
+from novikoff.perceptron.merging import fork_state
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
-from novikoff.perceptron.stateful_merging import merge_stateful
+from novikoff.perceptron.stateful_merging import join_stateful, merge_stateful
 from novikoff.perceptron.visits import Visits
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import KINDS, THETA, StatefulRule
@@ -118,7 +120,16 @@ class StatefulEngine:
 
     def merge(self, states: Sequence[State]) -> State:
         """Return one state for learners that ran apart; see `stateful_merging.merge_stateful`."""
-        return merge_stateful(self.rule, states, self.theta)
+        untrained = self.new_slots(*states[0].raw.coef.shape) if states else Slots((), np.zeros(0), np.zeros(0))
+        return merge_stateful(self.rule, untrained, states, self.theta)
+
+    def fork(self, state: State) -> State:
+        """Return a state that goes on from this one and counts only what it learns itself; see `merging.fork_state`."""
+        return fork_state(state)
+
+    def join(self, before: State, states: Sequence[State], shares: Sequence[float] | None) -> State:
+        """Return the state after a round of forks; see `stateful_merging.join_stateful`."""
+        return join_stateful(self.rule, before, states, shares, self.theta)
 
     # -- model files
 

@@ -1,9 +1,10 @@
-"""Learner: the immutable configuration of an online learner, with four operations on a state.
+"""Learner: the immutable configuration of an online learner, with its operations on a state.
 
     init(n_features)              -> State     before the first example
     update(state, rows, codes)    -> State     learn from each row once; modifies `state` in place where possible
     score(state, rows)            -> scores    of the hypothesis
     merge(states)                 -> State     one state for learners trained independently
+    fork(state), join(before, states)          iterative parameter mixing: rounds of learners that begin alike
 
 Estimators and commands call these operations.
 """
@@ -29,7 +30,7 @@ from novikoff.perceptron.find_engine import find_engine
 from novikoff.perceptron.history import History
 from novikoff.perceptron.labelling import decide
 from novikoff.perceptron.ledger import Ledger
-from novikoff.perceptron.merging import merge_states
+from novikoff.perceptron.merging import fork_state, join_states, merge_states
 from novikoff.perceptron.state import State
 from novikoff.perceptron.visits import Visits, as_integers, require_range
 from novikoff.perceptron.weights import Weights, margins_of_scores
@@ -282,8 +283,57 @@ class Learner:
 
     def merge(self, states: Sequence[State]) -> State:
         """Merge the states of learners trained independently on shards of the data; see `merging.merge_states`, and
-        `stateful_merging.merge_stateful` for stateful rules."""
+        `stateful_merging.merge_stateful` for stateful rules. States that go on from a common one are refused: see
+        `join`."""
         return merge_states(states) if self.engine is None else self.engine.merge(states)
+
+    def fork(self, state: State) -> State:
+        """Return a state that goes on from the weights of this one and counts only what it learns itself; for `join`.
+
+        The state stays as it is, and must not learn until its forks are joined. Not for the hypothesis "voted" and the
+        rule "auto".
+        """
+        return fork_state(state) if self.engine is None else self.engine.fork(state)
+
+    def join(self, before: State, states: Sequence[State], shares: Sequence[float] | None = None) -> State:
+        """Return the state after a round in which several forks of one state have learned, each from its own rows.
+
+        This is iterative parameter mixing (McDonald, Hall & Mann 2010): fork, learn, join, and again.
+
+        Parameters
+        ----------
+        before : State
+            The state before the round.
+        states : sequence of State
+            What became of the forks of `before`.
+        shares : sequence of float, optional
+            Of each fork in the new weights: numbers >= 0 that sum to 1. By default proportional to their examples.
+
+        Returns
+        -------
+        State
+            Its weights are the mean of those of the forks; its counts, and the averaged weights, are of all examples
+            so far. See `merging.join_states`, and for stateful rules `stateful_merging.join_stateful`.
+
+        Notes
+        -----
+        Theorem. If the perceptron learns so from rows of length at most R that a half-space separates by the margin
+        gamma, then the mistakes k of the forks, each times its share mu, satisfy sum over all rounds and forks of
+        mu k <= (R / gamma)^2, whatever the shares are. `ledger(state).weighted_mistakes` is that sum.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from novikoff import Learner, Rows
+        >>> learner, state = Learner(hypothesis="averaged"), Learner(hypothesis="averaged").init(1)
+        >>> shards = [(Rows.of([[1.0], [-2.0]]), np.array([1, 0])), (Rows.of([[3.0], [-1.0]]), np.array([1, 0]))]
+        >>> for _ in range(2):
+        ...     forks = [learner.update(learner.fork(state), rows, codes) for rows, codes in shards]
+        ...     state = learner.join(state, forks)
+        >>> state.raw.coef.tolist(), learner.ledger(state).examples, learner.ledger(state).weighted_mistakes
+        ([[2.5]], 8, 1.5)
+        """
+        return join_states(before, states, shares) if self.engine is None else self.engine.join(before, states, shares)
 
     def ledger(self, state: State) -> Ledger:
         """Return the ledger of the run that led to a state."""

@@ -198,6 +198,17 @@ class Ledger(SummaryMixin):
         return self.mistakes / self.examples if self.examples else math.nan
 
     @property
+    def weighted_mistakes(self) -> float | None:
+        """For the perceptron, the mistakes of each learner of a round times its share, over all rounds.
+
+        It is at most (R / gamma)^2, whatever the shares are; see `novikoff.Learner.join`. Without rounds it is the
+        number of mistakes. None for other rules, and for examples with weights.
+        """
+        if not isinstance(self.rule, Perceptron) or self.importance_range != (1.0, 1.0):
+            return None
+        return self.step_sum / self.rule.learning_rate
+
+    @property
     def margin_at_most(self) -> float | None:
         """A certified upper bound on the margin of all examples seen; None before the first update.
 

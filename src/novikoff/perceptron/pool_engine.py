@@ -128,6 +128,17 @@ class PoolEngine(StatefulEngine):
         """Return one state for learners that ran apart; see `pool_merging.merge_pools`."""
         return merge_pools(states)
 
+    def fork(self, state: State) -> State:
+        """Refuse: no theorem is known about the vote of pools that are mixed again and again."""
+        raise RuleError(
+            "The rule 'auto' cannot be forked and joined: its vote weighs eight learners by their mistakes on one "
+            "stream, and its bound would not survive rounds of mixing. Choose another rule, such as 'perceptron'."
+        )
+
+    def join(self, before: State, states: Sequence[State], shares: Sequence[float] | None) -> State:
+        """Refuse, as `fork` does."""
+        return self.fork(before)
+
     # -- model files
 
     def slot_shapes(self, n_vectors: int, n_features: int) -> dict[str, tuple[int, ...]]:

@@ -47,9 +47,9 @@ def merge_pools(states: Sequence[State]) -> State:
     the theorem says, and the merged weight at least 1/n of that in the pool with the most examples. The trace begins
     again.
     """
-    merged = merge_states([replace(state, memory=None) for state in states])
     if len(states) == 1:
-        return states[0].copy()
+        return merge_states(states)
+    merged = merge_states([replace(state, memory=None) for state in states])
     seen = np.array([state.counts[EXAMPLES] for state in states], float)
     shares = seen / seen.sum() if seen.sum() else np.full(len(states), 1.0 / len(states))
     theta = Weights(

@@ -7,12 +7,15 @@ pocket     for the pocket hypothesis: the weights with the longest run of correc
 history    for the voted hypothesis: the updates themselves
 memory     for stateful rules: the numbers that they keep for each feature, and others; see slots.py
 counts, measures, trace    what the ledger is made from
+past, fork_of    which states cannot be merged, since they would count twice what both have learned; see merging.py
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +27,8 @@ from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.weights import Weights
 
 __all__ = ["State"]
+
+_MOST_HASHED = 1 << 16  # weights that a digest reads, about
 
 
 @dataclass(eq=False)
@@ -41,6 +46,8 @@ class State:
     is_bounded: bool = True  # whether it is one learner's run from zero weights, as the mistake bounds assume
     importance_range: tuple[float, float] | None = None  # smallest and largest so far; None: all examples had 1
     memory: Slots | None = None
+    past: frozenset[str] = frozenset()  # digests of states from which others may have gone on too
+    fork_of: str | None = None  # the digest of the state that this is a fork of
 
     @property
     def n_features(self) -> int:
@@ -79,7 +86,39 @@ class State:
         n = int(self.counts[EXAMPLES])
         return self.history.votes(rows, n, constant=constant, tie=tie, n_classes=self.n_classes) / max(1, n)
 
+    def digest(self) -> str:
+        """Return what tells this state from all others that learners come to: counts, measures, and weights, of many
+        features a part of them.
+
+        >>> import numpy as np
+        >>> from novikoff import Learner, Rows
+        >>> state = Learner().init(1)
+        >>> before = state.digest()
+        >>> Learner().update(state, Rows.of([[1.0]]), np.array([1])).digest() == before
+        False
+        """
+        coef = self.raw.coef[:, :: 1 + self.raw.coef.size // _MOST_HASHED]
+        arrays = self.counts, self.measures, self.raw.bias, coef, np.array([self.raw.coef.shape])
+        whole = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)
+        return hashlib.blake2b(whole, digest_size=16).hexdigest()
+
+    def remember_past(self) -> frozenset[str]:
+        """Note that another state may go on from here, unless that is noted or nothing has been learned yet; return the
+        past that both have in common."""
+        if not self.past and self.counts[EXAMPLES]:
+            self.past = frozenset([self.digest()])
+        return self.past
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return all fields, for pickle and deepcopy."""
+        self.remember_past()
+        return self.__dict__.copy()
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update({"past": frozenset(), "fork_of": None} | fields)  # older pickles lack these
+
     def copy(self) -> State:
+        self.remember_past()
         return self._map_weights(
             Weights.copy,
             history=self.history.copy() if self.history is not None else None,

@@ -1,4 +1,4 @@
-"""Merging the states of stateful rules that ran apart on shards of the data."""
+"""Merging and joining the states of stateful rules that ran apart on shards of the data."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from dataclasses import replace
 import numpy as np
 
 from novikoff._compiled.loops.additive import EXAMPLES, SQUARED_NORM, STEP_SUM
-from novikoff.perceptron.merging import merge_states
+from novikoff.perceptron.merging import join_states, merge_states, read_shares
 from novikoff.perceptron.slots import Slots
 from novikoff.perceptron.state import State
 from novikoff.perceptron.weights import Weights
 from novikoff.stateful_rules import THETA, Arow, CoinBetting, StatefulRule
 
-__all__ = ["merge_stateful"]
+__all__ = ["join_stateful", "merge_stateful"]
 
-Merged = tuple[np.ndarray, np.ndarray]  # weights and slots, (n_features + 1, n_vectors) and one axis more
+Values = tuple[np.ndarray, np.ndarray]  # weights and slots, (n_features + 1, n_vectors) and one axis more
 
 
-def merge_stateful(rule: StatefulRule, states: Sequence[State], theta: Callable[[State], Weights]) -> State:
-    """Merge states into one. A single state is copied as it is.
+def merge_stateful(
+    rule: StatefulRule, untrained: Slots, states: Sequence[State], theta: Callable[[State], Weights]
+) -> State:
+    """Merge states into one, given the slots before the first example. A single state is copied as it is.
 
     theta, the mistakes and all other counts are added up, so |theta| / mistakes certifies the margin of all examples.
     Per feature and vector, with shares proportional to the numbers of examples:
@@ -35,28 +37,67 @@ def merge_stateful(rule: StatefulRule, states: Sequence[State], theta: Callable[
 
     The averaged weights are the weighted mean of the averages.
     """
-    merged = merge_states([replace(state, memory=None) for state in states])
     if len(states) == 1:
-        return states[0].copy()
-    seen = np.array([state.counts[EXAMPLES] for state in states], float)
-    shares = seen / seen.sum() if seen.sum() else np.full(len(states), 1.0 / len(states))
+        return merge_states(states)
+    merged = merge_states([replace(state, memory=None) for state in states])
+    merged.measures[STEP_SUM] = sum(state.measures[STEP_SUM] for state in states)
+    start = Weights.zeros(*states[0].raw.coef.shape)
+    before = start, untrained.values, untrained.totals
+    return _with_slots(rule, merged, before, states, read_shares(states, None), theta)
+
+
+def join_stateful(
+    rule: StatefulRule,
+    before: State,
+    states: Sequence[State],
+    shares: Sequence[float] | None,
+    theta: Callable[[State], Weights],
+) -> State:
+    """Join forks of a state, whose slots began as those of the state before; see `merging.join_states`.
+
+    What a merge adds up is what each fork has added since: AdaGrad's squared slopes, coin betting's theta and A, and
+    for AROW the evidence: 1 / S is 1 / S before plus the sum of what each fork has added to it, and w / S likewise. No
+    bound on the mistakes of these rules is known to survive; |theta| / mistakes goes on certifying the margin.
+    """
+    joined = join_states(replace(before, memory=None), [replace(state, memory=None) for state in states], shares)
+    assert before.memory is not None
+    start = before.raw, before.memory.values, before.memory.totals
+    joined.measures[STEP_SUM] = before.measures[STEP_SUM] + sum(state.measures[STEP_SUM] for state in states)
+    return _with_slots(rule, joined, start, states, read_shares(states, shares), theta)
+
+
+def _with_slots(
+    rule: StatefulRule,
+    mixed: State,
+    before: tuple[Weights, np.ndarray, np.ndarray],
+    states: Sequence[State],
+    shares: np.ndarray,
+    theta: Callable[[State], Weights],
+) -> State:
+    """Return a state that was mixed without slots, with those, and with the weights that the rule mixes by them; before
+    are the weights, slots and totals that all states began with."""
+    w_before, slots_before = _by_coordinate(before[0]), before[1]
     weights = np.array([_by_coordinate(state.raw) for state in states])
     slots = np.array([state.slots for state in states])
-    merge = {Arow: _merge_arow, CoinBetting: _merge_coin}.get(type(rule), _merge_sums)
-    w, values = merge(weights, slots, shares)
-    values[..., THETA] = slots[..., THETA].sum(axis=0)
-    totals = np.sum([state.memory.totals for state in states if state.memory is not None], axis=0)
+    join = {Arow: _join_arow, CoinBetting: _join_coin}.get(type(rule), _join_sums)
+    w, values = join((w_before, slots_before), weights, slots, shares)
+    values[..., THETA] = _add_changes(slots_before, slots)[..., THETA]
+    totals = _add_changes(before[2], np.array([state.memory.totals for state in states if state.memory is not None]))
     raw = Weights(np.ascontiguousarray(w[1:].T), np.ascontiguousarray(w[0]))
-    measures = merged.measures
-    measures[STEP_SUM] = sum(state.measures[STEP_SUM] for state in states)
-    merged = replace(
-        merged,
+    mixed = replace(
+        mixed,
         raw=raw,
-        sums=_sums_for(raw, merged, seen.sum()),
+        sums=_sums_for(raw, mixed, float(mixed.counts[EXAMPLES])),
         memory=Slots(rule.slots, np.ascontiguousarray(values), totals),
     )
-    measures[SQUARED_NORM] = theta(merged).norm ** 2
-    return merged
+    mixed.measures[SQUARED_NORM] = theta(mixed).norm ** 2
+    return mixed
+
+
+def _add_changes(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return what was there before, plus what each of several has added to it since."""
+    added: np.ndarray = before + (after - before).sum(axis=0)
+    return added
 
 
 def _by_coordinate(weights: Weights) -> np.ndarray:
@@ -72,27 +113,28 @@ def _sums_for(raw: Weights, merged: State, n: float) -> Weights:
     return Weights(coef, merged.sums.bias + n * (raw.bias - merged.raw.bias))
 
 
-def _merge_sums(weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Merged:
-    """Return the weighted mean of the weights, and the sums of all slots."""
-    return np.tensordot(shares, weights, 1), slots.sum(axis=0)
+def _join_sums(before: Values, weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Values:
+    """Return the weighted mean of the weights, and the sums of what has been added to all slots."""
+    return np.tensordot(shares, weights, 1), _add_changes(before[1], slots)
 
 
-def _merge_arow(weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Merged:
-    """Return the mean and the variance of the product of the normal distributions, with the prior counted once."""
+def _join_arow(before: Values, weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Values:
+    """Return the mean and the variance of the product of the normal distributions, with the common one counted once."""
+    n_extra, w, precision = len(shares) - 1, before[0], 1.0 / before[1][..., 1]
     precisions = 1.0 / slots[..., 1]
-    variance = 1.0 / (precisions.sum(axis=0) - (len(shares) - 1))
-    merged = slots[0].copy()
-    merged[..., 1] = variance
-    return variance * (weights * precisions).sum(axis=0), merged
+    variance = 1.0 / (precisions.sum(axis=0) - n_extra * precision)
+    joined = slots[0].copy()
+    joined[..., 1] = variance
+    return variance * ((weights * precisions).sum(axis=0) - n_extra * precision * w), joined
 
 
-def _merge_coin(weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Merged:
-    wealth, slopes, sizes, largest = np.moveaxis(slots[..., 1:], -1, 0)
+def _join_coin(before: Values, weights: np.ndarray, slots: np.ndarray, shares: np.ndarray) -> Values:
+    wealth, _, _, largest = np.moveaxis(slots[..., 1:], -1, 0)
     of_wealth = shares[:, None, None] * (largest > 0.0)
     total = of_wealth.sum(axis=0)
-    merged = slots[0].copy()
-    merged[..., 1] = np.divide((of_wealth * wealth).sum(axis=0), total, out=np.zeros_like(total), where=total > 0.0)
-    merged[..., 2], merged[..., 3], merged[..., 4] = slopes.sum(axis=0), sizes.sum(axis=0), largest.max(axis=0)
-    size = merged[..., 4] * (merged[..., 4] + merged[..., 3])
-    bought = merged[..., 1] * merged[..., 2]
-    return np.divide(bought, size, out=np.zeros_like(bought), where=size > 0.0), merged
+    joined = _add_changes(before[1], slots)
+    joined[..., 1] = np.divide((of_wealth * wealth).sum(axis=0), total, out=np.zeros_like(total), where=total > 0.0)
+    joined[..., 4] = largest.max(axis=0)
+    size = joined[..., 4] * (joined[..., 4] + joined[..., 3])
+    bought = joined[..., 1] * joined[..., 2]
+    return np.divide(bought, size, out=np.zeros_like(bought), where=size > 0.0), joined

@@ -26,6 +26,7 @@ from novikoff.perceptron.model import Model
 from novikoff.rules import Custom
 from novikoff.selection.calibration import Calibration
 from novikoff.streaming.class_weights import ClassWeight, ClassWeights
+from novikoff.streaming.cluster_run import ClusterRun
 from novikoff.streaming.encodings import encoding_for, read_encoding
 from novikoff.streaming.in_memory import DataMethods
 from novikoff.streaming.row_order import RunOrder
@@ -69,6 +70,8 @@ class StreamModel(DataMethods, ExclusiveAccess):
         The column of a table that holds the labels.
     form : TableForm or None
         How the tables are written that it has learned from.
+    cluster_run : ClusterRun or None
+        The run on a cluster in which it has learned, which can be resumed.
     calibration : Calibration or None
         How scores become probabilities; set by `nk.calibrate`, and None again after further learning.
 
@@ -94,6 +97,7 @@ class StreamModel(DataMethods, ExclusiveAccess):
     form: TableForm | None = None  # here: it is not in pickles of earlier versions
 
     class_weights: ClassWeights | None = None
+    cluster_run: ClusterRun | None = None
 
     def __init__(
         self, learner: Learner, features: Features | None = None, class_weight: ClassWeight | None = None
@@ -223,7 +227,7 @@ class StreamModel(DataMethods, ExclusiveAccess):
     def forget_run(self, sources: Iterable[str]) -> None:
         """Begin a new run over some sources."""
         forgotten = set(sources)
-        self.run_order = None
+        self.run_order = self.cluster_run = None
         self.rows_of_run = {name: n for name, n in self.rows_of_run.items() if name not in forgotten}
 
     def ahead_of(self, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -378,6 +382,8 @@ class StreamModel(DataMethods, ExclusiveAccess):
         root.facts["target"] = self.target or ""
         if self.run_order is not None:
             root.facts["run_order"] = asdict(self.run_order)
+        if self.cluster_run is not None:
+            self.cluster_run.write_to(root.add_part("cluster_run"))
         if self.form is not None:
             self.form.write_to(root.add_part("form"))
         if self.class_weights is not None:
@@ -427,6 +433,8 @@ class StreamModel(DataMethods, ExclusiveAccess):
         found.run_order = _read_run_order(root)
         found.target = root.fact("target", str) or None
         found.form = TableForm.read_from(root.part("form")) if "form" in root.facts else None
+        if "cluster_run" in root.facts:
+            found.cluster_run = ClusterRun.read_from(root.part("cluster_run"))
         if "class_weights" in root.facts:
             found.class_weights = ClassWeights.read_from(root.part("class_weights"))
         found.calibration = None

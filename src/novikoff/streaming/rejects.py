@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -12,6 +12,7 @@ from novikoff.system.atomic_files import name_path_in_errors, require_writable
 
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
+    from novikoff.data.formats.rejects import Reject
 
 __all__ = ["RejectLog"]
 
@@ -41,7 +42,11 @@ class RejectLog:
 
     def add(self, block: Block) -> None:
         """Count, report and write the rejects of a block."""
-        for reject in block.rejects:
+        self.add_all(block.rejects)
+
+    def add_all(self, rejects: Iterable[Reject]) -> None:
+        """Count, report and write rejects."""
+        for reject in rejects:
             if self._notify is not None and self.count < _MAX_REPORTED_REASONS:
                 self._notify(f"rejected: {reject.reason}")
             self.count += 1

@@ -35,6 +35,17 @@ class SparseHats:
         self._indices = loops.HatIndices(np.zeros(0, np.int32), np.zeros(0, np.int32))
         self._is_hat = np.zeros(0, np.uint8)
 
+    @classmethod
+    def for_features(cls, n_features: int, having: np.ndarray) -> SparseHats:
+        """Return hats for some of n_features features, which keep their numbers: the hats come behind all of them."""
+        hats = cls()
+        hats._grow(n_features)
+        hats.n_known, hats.n_features = n_features, n_features + N_KNOTS * len(having)
+        hats.indices[:] = np.arange(n_features)
+        hats.first_hats[:] = -1
+        hats.first_hats[having] = n_features + N_KNOTS * np.arange(len(having))
+        return hats
+
     @property
     def indices(self) -> np.ndarray:
         """The index of each feature."""

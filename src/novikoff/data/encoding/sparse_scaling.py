@@ -176,6 +176,40 @@ class SparseScaler:
             self.hats.is_hat(),
         )
 
+    # -- merging
+
+    def add_moments(self, other: SparseScaler, indices: np.ndarray) -> None:
+        """Add the moments of other rows; feature j of theirs is feature indices[j] here. Then call `assign_hats`."""
+        self._grow(int(indices.max(initial=-1)) + 1)
+        other._grow(len(indices))
+        self._add_moments(other._moments.features[: len(indices), :LAST_ROW], indices)
+        self.n_rows, self.has_numbers = self.n_rows + other.n_rows, self.has_numbers or other.has_numbers
+
+    def _add_moments(self, moments: np.ndarray, indices: np.ndarray) -> None:
+        """Add moments to those of these features, one row for each; names that share an index come in turn."""
+        firsts = np.unique(indices, return_index=True)[1]
+        if len(firsts) < len(indices):
+            others = np.setdiff1d(np.arange(len(indices)), firsts)
+            self._add_moments(moments[firsts], indices[firsts])
+            self._add_moments(moments[others], indices[others])
+            return
+        own, added = self._moments.features[indices, :LAST_ROW].T, moments.T
+        total = own[COUNT] + added[COUNT]
+        share = np.divide(added[COUNT], total, out=np.zeros_like(total), where=total > 0.0)
+        distance = np.where(own[COUNT] > 0.0, added[MEAN] - own[MEAN], 0.0)
+        mean = np.where(own[COUNT] > 0.0, own[MEAN], added[MEAN])
+        self._moments.features[indices, COUNT] = total
+        self._moments.features[indices, MEAN] = mean + distance * share
+        self._moments.features[indices, SQUARES] = own[SQUARES] + added[SQUARES] + distance**2 * (own[COUNT] * share)
+        self._moments.features[indices, MEASURED] = np.maximum(own[MEASURED], added[MEASURED])
+
+    def assign_hats(self, n_features: int) -> None:
+        """Decide which of so many features are dense in all rows, and give hats to those, behind all features."""
+        self._grow(n_features)
+        self._find_dense()
+        if self.hats is not None:
+            self.hats = SparseHats.for_features(n_features, self.dense if self.has_numbers else self.dense[:0])
+
     # -- undoing
 
     def snapshot(self) -> Any:

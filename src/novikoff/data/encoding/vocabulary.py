@@ -160,6 +160,22 @@ class Vocabulary:
                 return False
         return True
 
+    def absorb(self, other: Vocabulary) -> np.ndarray:
+        """Learn the names of another vocabulary, in its order; return for each of its indices the one here.
+
+        >>> from novikoff.data.encoding import NameBatch, Vocabulary
+        >>> one, other = Vocabulary(), Vocabulary()
+        >>> _ = one.find_indices(NameBatch.with_prefix("", ["red", "green"]), learn=True)
+        >>> _ = other.find_indices(NameBatch.with_prefix("", ["blue", "red"]), learn=True)
+        >>> one.absorb(other).tolist(), one.names
+        ([2, 0], ['red', 'green', 'blue'])
+        """
+        found = [self.find_indices(batch, learn=True) for batch in other._list().batches()]
+        if other._share_key and not self._share_key:  # it has met names that it has not kept
+            self._share_key = self._list().digest()
+            self._is_shared = grow(self._is_shared, self.limit)
+        return np.concatenate([np.empty(0, np.int32), *found])
+
     # -- model files
 
     def write_to(self, section: Section) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from novikoff.data.formats.columnar import FAULTS, ColumnarReader, rows_for
+from novikoff.data.formats.remote import is_remote
 from novikoff.data.formats.seeking import FileFromSource, MappedFile, SeekableSource, is_file
 from novikoff.data.formats.sources import Source
 from novikoff.errors import DataError
@@ -48,7 +49,7 @@ class ArrowReader(ColumnarReader):
     _format = "Arrow"
 
     def __init__(self, source: Source | str | os.PathLike[str], **options: Any) -> None:
-        if not isinstance(source, Source) and is_file(source):
+        if not isinstance(source, Source) and is_file(source) and not is_remote(source):
             file = SeekableSource(source)
             source = file if file.start[:4] in (_FILE[:4], _STREAM) else source  # else it is compressed
         super().__init__(source, **options)

@@ -91,7 +91,7 @@ class ParquetReader(ColumnarReader):
         self._require_plain()
         # A row group may be as large as the file, so its columns are read piece by piece, not all in advance.
         self._file = parquet.ParquetFile(
-            self.source.path, buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
+            self.source.open(), buffer_size=_BUFFER, pre_buffer=False, page_checksum_verification=True
         )
         self.source.closing.enter_context(self._file)
         return self._file.schema_arrow

@@ -5,7 +5,9 @@ from __future__ import annotations
 import mmap
 import os
 from contextlib import ExitStack
+from typing import Any
 
+from novikoff.data.formats.remote import is_remote, open_remote_file
 from novikoff.data.formats.sources import Source, open_source
 
 __all__ = ["FileFromSource", "MappedFile", "SeekableSource", "is_file"]
@@ -32,8 +34,12 @@ class SeekableSource(Source):
             super().__init__(file.name, lambda n: b"", close=self._release, size=file.size)
         self.path = os.fspath(path)
         self.closing = ExitStack()
-        with open(path, "rb") as raw:
+        with open_remote_file(self.path) if is_remote(self.path) else open(path, "rb") as raw:
             self.start = raw.read(8)
+
+    def open(self) -> Any:
+        """Return what pyarrow can open: the path, or the remote file, which is closed with this source."""
+        return self.closing.enter_context(open_remote_file(self.path)) if is_remote(self.path) else self.path
 
     def _release(self) -> None:
         self.closing.close()

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Self
 
+from novikoff.data.formats.remote import is_remote, open_remote
 from novikoff.data.formats.text_encodings import transcode_chunks
 from novikoff.errors import DataError
 
@@ -125,7 +126,7 @@ class Source:
 
 
 def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK, encoding: str | None = None) -> Source:
-    """Open a file, or standard input for "-".
+    """Open a file, also a remote one such as "s3://bucket/rows.csv", or standard input for "-".
 
     Parameters
     ----------
@@ -150,6 +151,9 @@ def open_source(path: str | os.PathLike[str], *, chunk: int = CHUNK, encoding: s
     if os.fspath(path) == "-":
         return _standard_input(chunk, encoding)
     name = os.fspath(path)
+    if is_remote(name):
+        remote, size = open_remote(name)
+        return Source(name, remote.read, close=remote.close, size=size, chunk=chunk, encoding=encoding)
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 (Source closes it)
     except FileNotFoundError:
