@@ -40,6 +40,7 @@ def record_pass(
 ) -> None:
     """Record visits after they have been learned from, given the number of examples before them."""
     _record_importances(state, visits, examples_before)
+    state.latest = log.integers[:, POSITION] + (examples_before + 1 - visits.start)
     if len(log.integers):
         _record_updates(state, visits, examples_before, log, separator, constant)
     if separator is not None and visits.stop > visits.start:
@@ -61,7 +62,8 @@ def _record_updates(
     """Add the logged updates to the trace and the history."""
     positions = log.integers[:, POSITION]
     updated = visits.row_indices(positions)
-    examples = positions + (examples_before + 1 - visits.start)  # the number of each update's example, from 1
+    assert state.latest is not None
+    examples = state.latest
     progress = None
     if separator is not None or state.history is not None:
         steps = log.floats[:, STEP].copy()

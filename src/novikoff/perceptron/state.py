@@ -7,6 +7,8 @@ pocket     for the pocket hypothesis: the weights with the longest run of correc
 history    for the voted hypothesis: the updates themselves
 memory     for stateful rules: the numbers that they keep for each feature, and others; see slots.py
 counts, measures, trace    what the ledger is made from
+latest     for callers that ask which examples of a block moved the weights: the numbers of those of the last compiled
+           call, counted from 1 over the run; it is not saved
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class State:
     is_bounded: bool = True  # whether it is one learner's run from zero weights, as the mistake bounds assume
     importance_range: tuple[float, float] | None = None  # smallest and largest so far; None: all examples had 1
     memory: Slots | None = None
+    latest: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
