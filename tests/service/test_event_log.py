@@ -122,3 +122,25 @@ def test_sqlite_syncs_every_commit(tmp_path):
     assert log._execute("PRAGMA synchronous") == [(2,)]
     assert log._execute("PRAGMA journal_mode") == [("wal",)]
     log.close()
+
+
+def test_a_second_writer_of_a_database_is_kept_out(postgres):
+    log = open_log(postgres, "twice")
+    with pytest.raises(LogError, match="in use by another server"):
+        open_log(postgres, "twice")
+    other = open_log(postgres, "other")
+    log.close()
+    open_log(postgres, "twice").close()
+    other.close()
+
+
+def test_postgres_syncs_every_commit(postgres):
+    log = open_log(postgres, "sync")
+    assert log._execute("SHOW synchronous_commit") == [("on",)]
+    log.close()
+
+
+def test_a_database_that_is_not_there_is_refused():
+    pytest.importorskip("psycopg")
+    with pytest.raises(LogError, match="cannot be reached"):
+        open_log("postgresql://nobody@127.0.0.1:1/nothing", "a")
