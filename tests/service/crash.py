@@ -17,7 +17,7 @@ from pathlib import Path
 
 from novikoff.service.records import decode
 from novikoff.service.sqlite_log import SqliteLog
-from tests.service.process import Client, ServerProcess
+from tests.service.process import Client, ServerProcess, get
 
 CLIENTS = 8
 LABELS = "ham", "spam"
@@ -72,6 +72,7 @@ class Rig:
         for task in running:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.sleep(0.01)  # connections are closed in the next turn of the loop
         for task in tasks:
             if not task.cancelled() and task.exception() is not None:
                 raise task.exception()
@@ -105,6 +106,8 @@ class Rig:
             label, answer = journal.labelled[id]
             other = rng.choice(LABELS)
             status, found = await client.call("PUT", f"/v2/models/m/predictions/{id}/label", {"label": other})
+            if status == 503:
+                raise ConnectionError("stopping")
             expected = (200, True, answer["seq"]) if other == label else (409, None, None)
             if (status, found.get("duplicate"), found.get("seq")) != expected:
                 journal.broken.append((id, label, other, status, found))
@@ -194,14 +197,7 @@ class Rig:
         return len(events)
 
     def _ask(self, port, path):
-        async def ask():
-            client = Client(port)
-            try:
-                return await client.call("GET", path)
-            finally:
-                client.close()
-
-        status, found = asyncio.run(ask())
+        status, found = asyncio.run(get(port, path))
         assert status == 200, found
         return found
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 
-START_SECONDS = 120
+START_SECONDS = 240
 
 
 class ServerProcess:
@@ -98,8 +98,18 @@ class Client:
 
     def close(self):
         if self._streams is not None:
-            self._streams[1].close()
+            self._streams[1].transport.abort()
             self._streams = None
+
+
+async def get(port, path):
+    """Return (status, body) of one GET."""
+    client = Client(port)
+    try:
+        return await client.call("GET", path)
+    finally:
+        client.close()
+        await asyncio.sleep(0.01)
 
 
 async def _read_answer(reader):

@@ -10,8 +10,7 @@ ROUNDS = 20
 @pytest.mark.timeout(900)
 def test_kill_at_any_moment(tmp_path):
     rig = Rig(tmp_path / "data", 20)
-    for _ in range(ROUNDS):
-        rig.run_round()
+    run_rounds(rig, ROUNDS)
     assert rig.finish() > 100
 
 
@@ -42,5 +41,9 @@ def test_kill_during_replay(tmp_path):
 def test_the_crash_test_finds_what_is_acknowledged_before_it_is_committed(tmp_path):
     rig = Rig(tmp_path / "data", 3, launcher=("-m", "tests.service.mutant"))
     with pytest.raises(AssertionError, match="was acknowledged and is lost"):
-        for _ in range(10):
-            rig.run_round()
+        run_rounds(rig, 10)
+
+
+def run_rounds(rig, n):
+    for _ in range(n):
+        rig.run_round()

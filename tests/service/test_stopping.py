@@ -17,7 +17,7 @@ from novikoff.service.refusals import QueueFullError, UnavailableError
 from novikoff.service.requests import Learn, Predict, PutLabel
 from novikoff.service.starting import Beginning
 from tests.service.crash import Rig, verify
-from tests.service.process import Client, ServerProcess
+from tests.service.process import ServerProcess, get
 
 NEW = Beginning(labels=["ham", "spam"], rule="perceptron")
 
@@ -204,8 +204,5 @@ def test_replay_runs_beside_a_server(tmp_path):
     command = [sys.executable, "-m", "novikoff", "replay", tmp_path / "data", "--verify"]
     assert subprocess.run(command, capture_output=True).returncode == 0
 
-    async def ask():
-        return await Client(server.port).call("GET", "/v2/health/ready")
-
-    assert asyncio.run(ask()) == (200, {"ready": True})
+    assert asyncio.run(get(server.port, "/v2/health/ready")) == (200, {"ready": True})
     assert server.terminate() == 0

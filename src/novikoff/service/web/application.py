@@ -34,4 +34,5 @@ def make_application(
     """
     routes = [Route(each.path, Endpoint(each, state), methods=[each.method]) for each in OPERATIONS]
     application = Starlette(routes=routes, exception_handlers={HTTPException: on_http_error, Exception: on_error})
+    application.router.redirect_slashes = False  # a path with a slash too many is not found
     return Guard(application, hosts, origins, tokens)

@@ -56,16 +56,16 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
     length = Headers(scope=scope).get("content-length", "")
     if length.isdigit() and int(length) > LARGEST:
         raise TooLargeError(f"The body has more than {LARGEST:,} bytes. Send lines (application/x-ndjson).")
-    message = await receive()
-    body = message.get("body", b"")
-    while message.get("more_body") and message["type"] == "http.request":
+    body = b""
+    while True:
         message = await receive()
+        if message["type"] != "http.request":
+            raise GoneError("The connection was closed before the end of the body.")
         body += message.get("body", b"")
         if len(body) > LARGEST:
             raise TooLargeError(f"The body has more than {LARGEST:,} bytes. Send lines (application/x-ndjson).")
-    if message["type"] != "http.request":
-        raise GoneError("The connection was closed before the end of the body.")
-    return bytes(body)
+        if not message.get("more_body"):
+            return body
 
 
 async def read_lines(receive: Receive) -> AsyncIterator[list[bytes]]:
