@@ -6,12 +6,14 @@
 # make test-oldest  run the tests with the oldest versions that pyproject.toml allows, in .venv-oldest
 # make test-plain   run all tests without hand-written code; `make test` runs those of them that reach its fallbacks
 # make bench  side by side with scikit-learn and river; exits non-zero where a target is missed
+# make serve  show the service: predictions over HTTP, labels that come later, and a page that shows its ledger
+# make crash-test   kill the service 1,000 times while clients use it; CRASH_TEST="--rounds 100" for fewer
 # make fuzz   attack the package with random input, threads, signals and damaged files; FUZZ="--seconds 600" for longer
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest test-plain bench fuzz clean
+.PHONY: demo test check dist test-wheel test-oldest test-plain bench fuzz serve crash-test clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
@@ -68,6 +70,12 @@ fuzz: .venv/installed-dev
 
 bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
+
+serve: .venv/installed-serve
+	$(BIN)/python -m examples.serve_digits
+
+crash-test: .venv/installed-dev
+	$(BIN)/python -m tests.service.crash $(CRASH_TEST)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "novikoff needs Python 3.11 or newer," \

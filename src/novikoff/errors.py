@@ -9,7 +9,10 @@
     ├── CertificateError     (ValueError)        a certificate that does not hold for the data
     ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
     ├── ClusterError         (RuntimeError)      a cluster that was lost, or whose workers die of a task
-    └── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
+    ├── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
+    └── ServiceError         (RuntimeError)      a service that cannot start or go on
+        └── LogError         (OSError)           an event log that is damaged, in use, or cannot be written
+            └── LogFullError                     an event log without room; nothing was logged
 
 Each class also derives from the built-in exception that callers would catch. The message says what is wrong, where,
 what was found and what to do. Rejected data changes nothing: the learner is as it was before the call.
@@ -22,12 +25,15 @@ __all__ = [
     "ClusterError",
     "DataError",
     "DivergenceError",
+    "LogError",
+    "LogFullError",
     "LossError",
     "MergeError",
     "ModelFileError",
     "NovikoffError",
     "ReentryError",
     "RuleError",
+    "ServiceError",
 ]
 
 
@@ -69,3 +75,15 @@ class ReentryError(NovikoffError, RuntimeError):
 
 class ClusterError(NovikoffError, RuntimeError):
     """A cluster cannot be reached, was lost, or has workers that die of a task."""
+
+
+class ServiceError(NovikoffError, RuntimeError):
+    """A service cannot start, or cannot go on."""
+
+
+class LogError(ServiceError, OSError):
+    """An event log is damaged, in use by another process, or cannot be written."""
+
+
+class LogFullError(LogError):
+    """There is no room for more in an event log. Nothing was logged; it may be tried again."""

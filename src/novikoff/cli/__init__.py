@@ -20,8 +20,10 @@ from novikoff.cli.export import export
 from novikoff.cli.inspect import inspect
 from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.learn import learn
+from novikoff.cli.replay import replay
 from novikoff.cli.select import select
 from novikoff.cli.small_inputs import claim_process
+from novikoff.cli.serve import serve
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
@@ -54,7 +56,7 @@ def main() -> None:
     """
 
 
-for _command in (certify, compare, convert, demo, export, inspect, learn, predict, select, tag, test):
+for _command in (certify, compare, convert, demo, export, inspect, learn, predict, replay, select, serve, tag, test):
     main.add_command(_command)
 
 

@@ -47,6 +47,7 @@ def record_pass(
     """Record visits after they have been learned from, given the number of examples before them, and the number of
     updates in the log."""
     _record_importances(state, visits, examples_before)
+    state.latest = log.integers[:n_logged, POSITION] + (examples_before + 1 - visits.start)
     if n_logged:
         logged = UpdateLog(log.integers[:n_logged], log.floats[:n_logged])
         _record_updates(state, visits, examples_before, logged, separator, constant)
@@ -69,7 +70,8 @@ def _record_updates(
     """Add the logged updates to the trace and the history."""
     positions = log.integers[:, POSITION]
     updated = visits.row_indices(positions)
-    examples = positions + (examples_before + 1 - visits.start)  # the number of each update's example, from 1
+    assert state.latest is not None
+    examples = state.latest
     progress = None
     if separator is not None or state.history is not None:
         steps = log.floats[:, STEP].copy()

@@ -8,6 +8,8 @@ history    for the voted hypothesis: the updates themselves
 memory     for stateful rules: the numbers that they keep for each feature, and others; see slots.py
 counts, measures, trace    what the ledger is made from
 past, fork_of    which states cannot be merged, since they would count twice what both have learned; see merging.py
+latest     for callers that ask which examples of a block moved the weights: the numbers of those of the last compiled
+           call, counted from 1 over the run; it is not saved
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ class State:
     memory: Slots | None = None
     past: frozenset[str] = frozenset()  # digests of states from which others may have gone on too
     fork_of: str | None = None  # the digest of the state that this is a fork of
+    latest: np.ndarray | None = None
 
     @property
     def n_features(self) -> int:
