@@ -21,6 +21,7 @@ from novikoff.cli.inspect import inspect
 from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.learn import learn
 from novikoff.cli.select import select
+from novikoff.cli.studio import studio
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
@@ -53,7 +54,7 @@ def main() -> None:
     """
 
 
-for _command in (certify, compare, convert, demo, export, inspect, learn, predict, select, tag, test):
+for _command in (certify, compare, convert, demo, export, inspect, learn, predict, select, studio, tag, test):
     main.add_command(_command)
 
 
