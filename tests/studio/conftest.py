@@ -78,7 +78,7 @@ def open_page(browser):
     def open_(address, *, ready="#verdict-word", **options):
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
         contexts.append(context)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(90_000)
 
         def guard(route):
             if LOCAL.match(route.request.url):
