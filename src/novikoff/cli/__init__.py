@@ -22,8 +22,9 @@ from novikoff.cli.interrupts import Interrupted
 from novikoff.cli.learn import learn
 from novikoff.cli.replay import replay
 from novikoff.cli.select import select
-from novikoff.cli.small_inputs import claim_process
 from novikoff.cli.serve import serve
+from novikoff.cli.small_inputs import claim_process
+from novikoff.cli.studio import studio
 from novikoff.cli.tag import tag
 from novikoff.errors import NovikoffError
 
@@ -56,7 +57,22 @@ def main() -> None:
     """
 
 
-for _command in (certify, compare, convert, demo, export, inspect, learn, predict, replay, select, serve, tag, test):
+for _command in (
+    certify,
+    compare,
+    convert,
+    demo,
+    export,
+    inspect,
+    learn,
+    predict,
+    replay,
+    select,
+    serve,
+    studio,
+    tag,
+    test,
+):
     main.add_command(_command)
 
 

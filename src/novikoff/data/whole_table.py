@@ -128,7 +128,9 @@ class WholeTable:
         return [name for column in self.columns for name in column.feature_names]
 
 
-def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -> WholeTable:
+def read_whole_table(
+    file: str, *, drop_missing: bool = False, drop_unreadable: bool = False, **options: Any
+) -> WholeTable:
     """Read the table in a file, or in the standard input for "-".
 
     Parameters
@@ -136,6 +138,9 @@ def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -
     file : str
     drop_missing : bool
         Leave out rows with missing cells: empty, ?, NA, N/A, NaN or null. Otherwise they are errors.
+    drop_unreadable : bool
+        Leave out rows that cannot be read for another reason, such as a word where a number is expected, and say so in
+        the notes. Otherwise the first is an error.
     **options
         The options of `open_stream`.
 
@@ -158,7 +163,9 @@ def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -
         reason = getattr(getattr(reader, "layout", reader), "target_reason", "")
         column_notes = tuple(note_columns(reader.layout)) if isinstance(reader, TableReader) else ()
     rejects = [reject for block in blocks for reject in block.rejects]
-    _require_readable(rejects, drop_missing)
+    unreadable = [reject for reject in rejects if reject.code is not RejectCode.MISSING_LABEL]
+    without_label = [reject for reject in rejects if reject.code is RejectCode.MISSING_LABEL]
+    _require_readable(without_label if drop_unreadable else rejects, drop_missing)
     blocks = [block for block in blocks if len(block)]
     if not blocks:
         raise _no_complete_row(name)
@@ -169,8 +176,10 @@ def read_whole_table(file: str, *, drop_missing: bool = False, **options: Any) -
         None, y, (), lines, row_numbers, target, "csv", target_reason=reason, column_notes=column_notes
     )
     if isinstance(blocks[0], TableBlock):
-        return _TableBuilder(name, names, labelled, blocks, len(rejects)).build(drop_missing)
-    return _build_from_features(name, labelled, blocks)
+        table = _TableBuilder(name, names, labelled, blocks, len(without_label)).build(drop_missing)
+    else:
+        table = _build_from_features(name, labelled, blocks)
+    return replace(table, notes=(*table.notes, *_note_unreadable(unreadable)))
 
 
 def _require_readable(rejects: Sequence[Reject], drop_missing: bool) -> None:
@@ -180,6 +189,12 @@ def _require_readable(rejects: Sequence[Reject], drop_missing: bool) -> None:
             raise RowError(reject.reason, reject.code)
         if not drop_missing:
             raise TableError(reject.reason, TableRemedy.DROP_ROWS)
+
+
+def _note_unreadable(rejects: Sequence[Reject]) -> list[str]:
+    if not rejects:
+        return []
+    return [f"{pluralize(len(rejects), 'row')} that cannot be read left out, the first on line {rejects[0].line}."]
 
 
 def _no_complete_row(name: str) -> TableError:

@@ -1,4 +1,4 @@
-"""count_conflicts: identical rows with different labels."""
+"""Identical rows with different labels: how many there are, and which."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["count_conflicts"]
+__all__ = ["count_conflicts", "find_conflicts"]
 
 
 def count_conflicts(X: Any, signs: np.ndarray) -> tuple[int, int]:
@@ -26,6 +26,23 @@ def count_conflicts(X: Any, signs: np.ndarray) -> tuple[int, int]:
             counts[key][sign > 0] += 1
     conflicts = [min(pair) for pair in counts.values() if all(pair)]
     return len(conflicts), sum(conflicts)
+
+
+def find_conflicts(X: Any, signs: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Return pairs of identical rows, the first of which has the sign -1 and the second +1: for each set of identical
+    rows with both signs the first of either, and no more than `most` pairs.
+
+    >>> import numpy as np
+    >>> from novikoff.theory.conflicts import find_conflicts
+    >>> find_conflicts(np.array([[1.0], [2.0], [1.0], [1.0]]), np.array([1, 1, 1, -1]), most=10)
+    [(3, 0)]
+    """
+    firsts: dict[bytes, dict[bool, int]] = {}
+    for row, (key, sign) in enumerate(zip(_row_keys(X), signs.tolist(), strict=True)):
+        if sign:
+            firsts.setdefault(key, {}).setdefault(sign > 0, row)
+    pairs = [(found[False], found[True]) for found in firsts.values() if len(found) == 2]
+    return pairs[:most]
 
 
 def _row_keys(X: Any) -> Iterable[bytes]:
