@@ -167,6 +167,15 @@ class TestLabelsAndColumns:
         assert not (tmp_path / "m.nk").exists()
         assert time.perf_counter() - began < 30  # generous: it takes a fraction of a second, not minutes
 
+    def test_another_target_is_proposed(self, tmp_path):
+        """A mail file of label, path and text without a header."""
+        path, model = tmp_path / "mail.csv", tmp_path / "m.nk"
+        path.write_text("".join(f"{'ham' if k % 3 else 'spam'},m/{k}.txt,lunch {k}\n" for k in range(1000)))
+        said = run("learn", path, "-o", model, code=1).stderr
+        assert "--target names another, such as --target 'column 1'." in said
+        run("learn", path, "-o", model, "--target", "column 1")
+        assert list(nk.load(model).labels) == ["ham", "spam"]
+
     def test_distinct_numbers_may_be_what_is_to_be_predicted(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("a,price\n" + "".join(f"{k % 7},{k * 37 % 1009 + 0.5}\n" for k in range(1000)))

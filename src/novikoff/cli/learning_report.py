@@ -13,7 +13,7 @@ from novikoff.cli.printable import printable
 from novikoff.cli.progress import ByteCounter, say
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import pluralize
-from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, require_repeated_labels
+from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, likely_targets, require_repeated_labels
 from novikoff.streaming.passes import PassObserver
 from novikoff.streaming.progressive import ErrorCount, ProgressiveErrors
 
@@ -35,7 +35,9 @@ def check_first_block(block: Block) -> None:
     except DataError as error:
         are_numbers = block.labels is not None and block.labels.dtype.kind == "f"
         also = " --loss squared predicts numbers." if are_numbers else ""
-        raise click.ClickException(f"{error} --target names another.{also}") from error
+        likely = likely_targets(block)[:1]
+        such = f", such as --target {shlex.quote(printable(likely[0], 40))}" if likely else ""
+        raise click.ClickException(f"{error} --target names another{such}.{also}") from error
     for doubt in doubtful_columns(block):
         say(_explain(doubt))
 
