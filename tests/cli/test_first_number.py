@@ -82,6 +82,25 @@ class TestSortedRows:
         assert "mean nothing" not in said
         assert "say nothing" not in said
 
+    @pytest.mark.parametrize("labels", ["uv" * 4, "uvw" * 3])
+    def test_long_runs_of_labels_are_given_a_word(self, tmp_path, labels):
+        """Sorted files that were joined: a learner errs little by repeating the label before."""
+        path = tmp_path / "t.csv"
+        path.write_text("a,y\n" + "".join(f"{k * 37 % 101},{label}\n" for label in labels for k in range(200)))
+        said = run("learn", path, "-o", tmp_path / "m.nk").stderr
+        assert f"The labels came in {len(labels)} runs; in a random order there would be about" in said
+        assert "--shuffle always" in said
+        said = run("learn", path, "-o", tmp_path / "m.nk", "--shuffle", "always").stderr
+        assert "The labels came in" not in said
+
+    def test_a_stream_whose_labels_cluster_is_not_shuffled(self, tmp_path):
+        """Three rows of a label on average, then another."""
+        path, rng = tmp_path / "t.csv", np.random.default_rng(0)
+        labels = np.cumsum(rng.random(2000) < 1 / 3) % 2
+        path.write_text("a,y\n" + "".join(f"{k * 37 % 101},{'uv'[label]}\n" for k, label in enumerate(labels.tolist())))
+        said = run("learn", path, "-o", tmp_path / "m.nk").stderr
+        assert "random order" not in said
+
     def test_later_passes_are_said_to_be_shuffled(self, tmp_path):
         lines = table(tmp_path / "t.csv", 300).read_text().splitlines(keepends=True)
         (tmp_path / "t.csv").write_text(lines[0] + "".join(np.random.default_rng(0).permutation(lines[1:]).tolist()))
@@ -147,6 +166,22 @@ class TestLabelsAndColumns:
         assert "--target names another" in result.stderr
         assert not (tmp_path / "m.nk").exists()
         assert time.perf_counter() - began < 30  # generous: it takes a fraction of a second, not minutes
+
+    def test_another_target_is_proposed(self, tmp_path):
+        """A mail file of label, path and text without a header."""
+        path, model = tmp_path / "mail.csv", tmp_path / "m.nk"
+        path.write_text("".join(f"{'ham' if k % 3 else 'spam'},m/{k}.txt,lunch {k}\n" for k in range(1000)))
+        said = run("learn", path, "-o", model, code=1).stderr
+        assert "--target names another, such as --target 'column 1'." in said
+        run("learn", path, "-o", model, "--target", "column 1")
+        assert list(nk.load(model).labels) == ["ham", "spam"]
+
+    def test_distinct_numbers_may_be_what_is_to_be_predicted(self, tmp_path):
+        path = tmp_path / "t.csv"
+        path.write_text("a,price\n" + "".join(f"{k % 7},{k * 37 % 1009 + 0.5}\n" for k in range(1000)))
+        assert "--loss squared predicts numbers" in run("learn", path, "-o", tmp_path / "m.nk", code=1).stderr
+        path.write_text("a,name\n" + "".join(f"{k % 7},n{k}\n" for k in range(1000)))
+        assert "--loss squared" not in run("learn", path, "-o", tmp_path / "m.nk", code=1).stderr
 
     def test_in_python_too(self, tmp_path):
         path = tmp_path / "t.csv"

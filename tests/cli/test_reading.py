@@ -217,6 +217,11 @@ class TestColumnsWithoutNames:
             "--format tsv reads it as a table",
         ),
         ('{"rows": [{"a": 1, "y": "u"}]}\n', [], "jq -c '.rows[]'"),
+        ("# made by a tool\n# in 2024\na,b,y\n1,2,u\n2,1,v\n", [], "Its first line is a comment, with #: remove such"),
+        ("sep=;\na;b;y\n1;2;u\n2;1;v\n", [], "a line for Excel that says what separates cells, which is no row"),
+        ("@relation t\n@attribute a numeric\n@data\n1\n", [], "this is an ARFF file, of Weka"),
+        ("<!DOCTYPE html><html><body>404</body></html>\n", [], "this is a web page, not a table"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n", [], "git lfs pull"),
         ("a,day,y\n" + "1,1,u\n" * 20 + "2,2024-05-01,v\n", [], "--dates day-first or month-first"),
     ],
 )

@@ -13,7 +13,7 @@ from novikoff.cli.printable import printable
 from novikoff.cli.progress import ByteCounter, say
 from novikoff.errors import DataError
 from novikoff.formatting.phrases import pluralize
-from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, require_repeated_labels
+from novikoff.streaming.data_checks import ColumnDoubt, doubtful_columns, likely_targets, require_repeated_labels
 from novikoff.streaming.passes import PassObserver
 from novikoff.streaming.progressive import ErrorCount, ProgressiveErrors
 
@@ -33,7 +33,11 @@ def check_first_block(block: Block) -> None:
     try:
         require_repeated_labels(block)
     except DataError as error:
-        raise click.ClickException(f"{error} --target names another.") from error
+        are_numbers = block.labels is not None and block.labels.dtype.kind == "f"
+        also = " --loss squared predicts numbers." if are_numbers else ""
+        likely = likely_targets(block)[:1]
+        such = f", such as --target {shlex.quote(printable(likely[0], 40))}" if likely else ""
+        raise click.ClickException(f"{error} --target names another{such}.{also}") from error
     for doubt in doubtful_columns(block):
         say(_explain(doubt))
 
@@ -82,6 +86,7 @@ class LearningReport(PassObserver):
         self._examples, self._mistakes = model.ledger.examples, getattr(model.ledger, "mistakes", 0)
         self._first_pass: ErrorCount | None = None
         self._is_sorted = False
+        self._long_runs: LabelRuns | TargetRuns | None = None
 
     def on_open(self, reader: Any) -> None:
         self._counter.follow(reader.source)
@@ -107,6 +112,9 @@ class LearningReport(PassObserver):
             "or give a file by its name instead of a pipe."
         )
 
+    def on_long_runs(self, runs: LabelRuns | TargetRuns) -> None:
+        self._long_runs = runs
+
     def on_pass_end(self, k: int) -> None:
         if k == 0 and self.progressive is not None:
             self._first_pass = self._count_mistakes()
@@ -130,6 +138,12 @@ class LearningReport(PassObserver):
         self._print_leader()
         if self._is_sorted:
             say("The rows seemed to be sorted by label: these rates say nothing about other rows.")
+        elif self._long_runs is not None:
+            say(
+                f"The labels came in {self._long_runs.n_runs:,} runs; in a random order there would be about "
+                f"{self._long_runs.expected_runs:,.0f}. Unless new rows will come in such runs too, these rates say "
+                "nothing about them: shuffle the rows, as --shuffle always does with files."
+            )
 
     def _of_what_answers(self) -> str:
         learner = self.model.model.learner

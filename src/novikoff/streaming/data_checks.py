@@ -14,11 +14,12 @@ from novikoff.errors import DataError
 if TYPE_CHECKING:
     from novikoff.data.formats.block import Block
 
-__all__ = ["ColumnDoubt", "doubtful_columns", "require_repeated_labels"]
+__all__ = ["ColumnDoubt", "doubtful_columns", "likely_targets", "require_repeated_labels"]
 
 _FEWEST_ROWS = 100  # fewer show nothing
 _DISTINCT = 0.5  # share of labels that differ from all others, from which on they are no classes
 _NEARLY_ALL = 0.9  # share of distinct values, from which on a column of words is an id or a text
+_FEW = 0.05  # share of distinct values, up to which a column of words may be one of labels
 _ID = re.compile(r"(?i:(?:.*[ _.-])?(?:ids?|uid|uuid|guid|index))|.*[a-z]I[Dd]", re.DOTALL)
 
 
@@ -68,6 +69,21 @@ def doubtful_columns(block: Block) -> list[ColumnDoubt]:
             if len(used) >= _FEWEST_ROWS and len(np.unique(used)) > _NEARLY_ALL * len(used):
                 doubts.append(ColumnDoubt(name, "nearly distinct"))
     return doubts
+
+
+def likely_targets(block: Block) -> list[str]:
+    """Find the columns of words that have a few different ones, as a column of labels has.
+
+    >>> import numpy as np
+    >>> from novikoff.data.formats import CategoricalColumn, TableBlock
+    >>> kind, who = (CategoricalColumn.from_cells(cells) for cells in (["a", "b"] * 150, ["c"] * 300))
+    >>> columns = {"kind": kind, "who": who}
+    >>> likely_targets(TableBlock("a.csv", np.arange(300), np.zeros(300), columns))
+    ['kind']
+    """
+    columns = block.columns.items() if isinstance(block, TableBlock) else ()
+    words = {name: column.codes for name, column in columns if isinstance(column, CategoricalColumn)}
+    return [name for name, codes in words.items() if 2 <= len(np.unique(codes[codes >= 0])) <= _FEW * len(codes)]
 
 
 def _numbers_rows(column: np.ndarray) -> bool:

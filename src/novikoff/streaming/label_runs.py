@@ -14,6 +14,7 @@ __all__ = ["LabelRuns", "TargetRuns"]
 
 _RUNS_PER_LABEL = 2  # in a file, so that a few misplaced rows do not hide that it is sorted
 _MIN_EVIDENCE = 3  # how many times fewer runs than in a random order
+_LONG_RUNS = 10  # how many times fewer runs than in a random order, from which on they are worth a word
 _MANY_ALIKE = 100  # rows with one label only, after which the others may come behind them
 
 
@@ -88,6 +89,19 @@ class LabelRuns:
         """Whether the rows are sorted as far as they have come, or have all had one label for long."""
         return self.is_sorted or (self.n_runs == 1 and self.n_rows >= _MANY_ALIKE)
 
+    @property
+    def are_long(self) -> bool:
+        """Whether the runs are so long that a learner errs little by repeating the label before.
+
+        >>> from novikoff.data.formats import TableBlock
+        >>> runs = LabelRuns()
+        >>> for label in "abcabcabc":
+        ...     runs.add(TableBlock("a.csv", np.arange(50), np.array([label] * 50, object), {}))
+        >>> runs.is_sorted, runs.are_long
+        (False, True)
+        """
+        return self.n_runs * _LONG_RUNS <= self.expected_runs
+
 
 class TargetRuns:
     """Counts the rising and falling runs of the numbers to predict, along a stream.
@@ -113,6 +127,7 @@ class TargetRuns:
     """
 
     labels: tuple[Any, ...] = ()
+    are_long = False  # neighbouring numbers are seldom equal
 
     def __init__(self, n_files: int = 1) -> None:
         self.n_runs = self.n_rows = 0

@@ -85,6 +85,9 @@ class PassObserver:
     def on_sorted(self, runs: LabelRuns | TargetRuns) -> None:
         """Called once, as early as can be, if rows that stay in their order seem to be sorted by label."""
 
+    def on_long_runs(self, runs: LabelRuns | TargetRuns) -> None:
+        """Called after a first pass in the order of the files if labels came in few long runs."""
+
     def on_pass_end(self, k: int) -> None:
         """Called when all rows of pass k, counted from 0, have been learned."""
 
@@ -221,7 +224,12 @@ class FilePasses:
         """Yield the blocks of the first pass, which are held in memory if there are others and they fit."""
         self._cache = _BlockCache(self.policy.memory)
         blocks = blocks if self.passes == 1 else self._hold(blocks)
-        yield from self.model.ahead_of(skipper.skip(blocks))
+        runs = self._new_runs()
+        for block in self.model.ahead_of(skipper.skip(blocks)):
+            runs.add(block)
+            yield block
+        if runs.are_long:
+            self.observer.on_long_runs(runs)
         for file in self.files if self.passes == 1 else ():
             if missing := skipper.remaining(file):
                 self.observer.on_notice(f"{file} has {missing:,} rows fewer than the model has read of it.")

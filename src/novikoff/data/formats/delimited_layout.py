@@ -30,6 +30,19 @@ from novikoff.formatting.phrases import pluralize
 __all__ = ["ColumnOptions", "DelimitedLayout", "number_error", "parse_number", "require_width", "string_or_none"]
 
 
+_COMMENTS = ("#", "%")
+
+# What the first cell of a file begins with, in lower case, if the file is no table, and what to do then.
+_OTHER_CONTENT = {
+    "@relation": "is an ARFF file, of Weka. Save it as CSV there, or remove its header, up to @data",
+    "<!doctype": "is a web page, not a table: fetch the data themselves",
+    "<html": "is a web page, not a table: fetch the data themselves",
+    "<?xml": "is XML, not a table: save it as CSV",
+    "sep=": "begins with a line for Excel that says what separates cells, which is no row: remove it",
+    "version https://git-lfs": "is a pointer to a file in Git LFS, not the file: fetch it with git lfs pull",
+}
+
+
 @dataclass(frozen=True)
 class ColumnOptions:
     """What the caller says about the columns; see `TableReader`."""
@@ -57,6 +70,7 @@ class DelimitedLayout(TableLayout):
         cls, records: Sequence[Record], name: str, delimiter: str, options: ColumnOptions
     ) -> DelimitedLayout:
         """Find out what the columns of a table are."""
+        _refuse_other_content(records[0], name)
         width = len(records[0].cells)
         rows = [record.cells for record in records if len(record.cells) == width]
         has_header = begins_with_header(rows, _is_value) if options.header is None else options.header
@@ -85,8 +99,10 @@ class DelimitedLayout(TableLayout):
         )
         used = tuple(k for k in used if not kinds[k].is_dropped)
         if not used:
+            comment = records[0].cells[0][:1] if records[0].cells[0][:1] in _COMMENTS else ""
+            hint = f" Its first line is a comment, with {comment}: remove such lines." if comment else ""
             raise FileError(
-                f"{name}: found {pluralize(width, 'column')}, and none is left besides the target. Cells are "
+                f"{name}: found {pluralize(width, 'column')}, and none is left besides the target.{hint} Cells are "
                 "separated by commas, tabs, semicolons, | or blanks.",
                 Remedy.NAME_DELIMITER,
             )
@@ -165,6 +181,14 @@ def require_width(record: Record, layout: DelimitedLayout) -> None:
 def string_or_none(cell: str) -> str | None:
     """Return the string in a cell, None if it is missing."""
     return None if cell.lower() in MISSING else cell
+
+
+def _refuse_other_content(first: Record, name: str) -> None:
+    """Raise an error if the first line shows that a file is no table."""
+    line = " ".join(first.cells).lower()
+    for start, what in _OTHER_CONTENT.items():
+        if line.startswith(start):
+            raise FileError(f"{name}:{first.line}: this {what}.")
 
 
 def _is_value(cell: str) -> bool:
