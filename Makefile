@@ -17,8 +17,9 @@ demo: .venv/installed
 	$(BIN)/novikoff demo
 
 # Once as it is used. Then parts of it: without the JIT, and with bounds checks, where an index out of bounds is an error;
-# without any hand-written code; and with new random examples, whose seed is printed if one fails.
-PYTEST = $(BIN)/python -m pytest -n auto
+# without any hand-written code; and with new random examples, whose seed is printed if one fails. Workers that steal work
+# begin far apart, and so compile different loops: with the default both compile the same ones at the same time.
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
 test: .venv/installed-dev
 	$(PYTEST)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
