@@ -11,7 +11,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest test-plain bench fuzz clean
+.PHONY: demo test check dist test-wheel test-oldest bench fuzz clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
@@ -36,6 +36,7 @@ test: .venv/installed-dev
 	$(PYTEST) --hypothesis-profile=explore tests/perceptron/test_theorems.py tests/perceptron/test_equivalence.py \
 		tests/theory/test_bounds.py tests/data/formats/test_delimited.py
 
+.PHONY: test-plain
 test-plain: .venv/installed-dev
 	NOVIKOFF_PLAIN=1 $(PYTEST)
 

@@ -155,13 +155,16 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
     constant, loss, alpha = settings.constant, settings.loss, settings.alpha
     w, bias, sums, sums_bias = weights
     scale, average_scale = measures[SCALE], measures[AVERAGE_SCALE]
-    squared_radius, weighted_radius = measures[SQUARED_RADIUS], measures[WEIGHTED_RADIUS]
-    averages = sums_bias.size > 0
-    b, b_sum = constant * bias[0], sums_bias[0] if averages else 0.0
-    total, step_sum = measures[AVERAGE_TOTAL], measures[STEP_SUM]
+    squared_radius, step_sum = measures[SQUARED_RADIUS], measures[STEP_SUM]
+    weighted_radius = measures[WEIGHTED_RADIUS]
+    b, b_sum, total = constant * bias[0], 0.0, measures[AVERAGE_TOTAL]
     t, mistakes, updates = counts[EXAMPLES], counts[MISTAKES], counts[UPDATES]
+    averages = sums_bias.size > 0
+    if averages:
+        b_sum = sums_bias[0]
+    n = squared_norms.size
     distance = prefetch_distance(data, n_features, order)
-    position, n = 0, squared_norms.size
+    position = 0
     while position < n:
         i = row_at(order, position)
         prefetch_upcoming(data, indices, indptr, n_features, squared_norms, targets, order, position, n, distance)
@@ -175,11 +178,13 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
             s = row_dot_prefetching(data, indices, indptr, i, w, order is None)
         t += 1
         squared_radius = max(squared_radius, q + constant)
-        if importances is not None:
+        if importances is None:
+            tau, bias_tau = step_sizes(settings, squared_radius, np.float64(t))
+        else:
             weighted_radius = max(weighted_radius, importances[i] * (q + constant))
-        radius = squared_radius if importances is None else weighted_radius
-        tau, bias_tau = step_sizes(settings, radius, np.float64(t))
-        y, s = targets[i], scale * s + b
+            tau, bias_tau = step_sizes(settings, weighted_radius, np.float64(t))
+        y = targets[i]
+        s = scale * s + b
         mistakes += y * s <= 0.0
         g = loss_slope(loss, s, y)
         if importances is not None:
@@ -206,8 +211,9 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
         position += 1
     counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
     measures[SCALE], measures[AVERAGE_SCALE], measures[AVERAGE_TOTAL] = scale, average_scale, total
-    measures[SQUARED_RADIUS], measures[WEIGHTED_RADIUS] = squared_radius, weighted_radius
-    measures[STEP_SUM], bias[0] = step_sum, b
+    measures[SQUARED_RADIUS], measures[STEP_SUM] = squared_radius, step_sum
+    measures[WEIGHTED_RADIUS] = weighted_radius
+    bias[0] = b
     if averages:
         sums_bias[0] = b_sum
     return position

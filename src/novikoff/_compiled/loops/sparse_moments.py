@@ -82,7 +82,7 @@ def n_averaged(count, mean, squares):
 
 @inlined
 def is_dense_now(count, mean, squares, t):
-    """Return whether a feature with these moments has to be standardised as a dense one after t rows."""
+    """Whether a feature with these moments has to be standardised as a dense one after t rows."""
     return 2.0 * count >= t and is_number(mean, squares)
 
 
