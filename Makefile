@@ -13,14 +13,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest test-plain bench fuzz serve crash-test clean
+.PHONY: demo test check dist test-wheel test-oldest bench fuzz serve crash-test clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
 
 # Once as it is used. Then parts of it: without the JIT, and with bounds checks, where an index out of bounds is an error;
-# without any hand-written code; and with new random examples, whose seed is printed if one fails.
-PYTEST = $(BIN)/python -m pytest -n auto
+# without any hand-written code; and with new random examples, whose seed is printed if one fails. Workers that steal work
+# begin far apart, and so compile different loops: with the default both compile the same ones at the same time.
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
 test: .venv/installed-dev
 	$(PYTEST)
 	NUMBA_DISABLE_JIT=1 $(PYTEST) tests/perceptron/test_oracle.py tests/perceptron/test_worked_example.py \
@@ -37,6 +38,7 @@ test: .venv/installed-dev
 	$(PYTEST) --hypothesis-profile=explore tests/perceptron/test_theorems.py tests/perceptron/test_equivalence.py \
 		tests/theory/test_bounds.py tests/data/formats/test_delimited.py
 
+.PHONY: test-plain
 test-plain: .venv/installed-dev
 	NOVIKOFF_PLAIN=1 $(PYTEST)
 

@@ -36,21 +36,13 @@ def allocate_log(capacity: int) -> UpdateLog:
 
 
 def record_pass(
-    state: State,
-    visits: Visits,
-    examples_before: int,
-    log: UpdateLog,
-    n_logged: int,
-    separator: Weights | None,
-    constant: float,
+    state: State, visits: Visits, examples_before: int, log: UpdateLog, separator: Weights | None, constant: float
 ) -> None:
-    """Record visits after they have been learned from, given the number of examples before them, and the number of
-    updates in the log."""
+    """Record visits after they have been learned from, given the number of examples before them."""
     _record_importances(state, visits, examples_before)
-    state.latest = log.integers[:n_logged, POSITION] + (examples_before + 1 - visits.start)
-    if n_logged:
-        logged = UpdateLog(log.integers[:n_logged], log.floats[:n_logged])
-        _record_updates(state, visits, examples_before, logged, separator, constant)
+    state.latest = log.integers[:, POSITION] + (examples_before + 1 - visits.start)
+    if len(log.integers):
+        _record_updates(state, visits, examples_before, log, separator, constant)
     if separator is not None and visits.stop > visits.start:
         seen = visits.all_row_indices
         seen_margins = margins(separator, Rows.of(visits.rows.take(seen)), visits.codes[seen], constant)

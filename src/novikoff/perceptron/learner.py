@@ -226,7 +226,8 @@ class Learner:
 
     def record(self, state: State, visits: Visits, examples_before: int, log: UpdateLog, n_logged: int) -> None:
         """Update trace and history after `learn_in_place`, given the number of examples before it."""
-        record_pass(state, visits, examples_before, log, n_logged, self.separator, self.constant)
+        logged = UpdateLog(log.integers[:n_logged], log.floats[:n_logged])
+        record_pass(state, visits, examples_before, logged, self.separator, self.constant)
 
     # -- prediction
 

@@ -75,10 +75,9 @@ class PoolEngine(StatefulEngine):
         theta, n_vectors = state.raw.coef.T if rows.is_sparse else state.raw.coef, len(state.raw.bias)
         return learn_pool(
             arrays,
-            slots.is_hat,
             visits.codes,
             *where,
-            (constant, tie),
+            (constant, tie, slots.is_hat),
             tuple(slots.pool),
             (theta, state.raw.bias),
             (state.counts, state.measures),
@@ -94,7 +93,7 @@ class PoolEngine(StatefulEngine):
         out = np.empty((len(rows), len(state.raw.bias)))
         n_examples = int(state.counts[EXAMPLES])
         arrays = rows.data, rows.indices, rows.indptr
-        score_pool(*arrays, slots.is_hat, (constant, tie), n_examples, tuple(slots.pool), out)
+        score_pool(*arrays, (constant, tie, slots.is_hat), n_examples, tuple(slots.pool), out)
         return out[:, 0] if out.shape[1] == 1 else out
 
     def theta(self, state: State) -> Weights:

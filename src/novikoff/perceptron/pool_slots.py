@@ -63,7 +63,7 @@ class PoolSlots(Slots):
 
     @classmethod
     def untrained(cls, n_vectors: int, n_features: int) -> Self:
-        """Return slots that have seen nothing."""
+        """Return the slots before the first example."""
         mixers = np.zeros((N_MIXERS, N_EXPERTS + 1, N_EXPERTS))
         mixers[:, 0] = 1.0 / N_EXPERTS
         mixers[LOG_MIXER, 1:] = LOG_PRIOR * np.eye(N_EXPERTS)
@@ -130,7 +130,7 @@ class PoolSlots(Slots):
         return type(self)(self.scored.copy(), self.kept.copy(), shared, self.is_hat.copy())
 
     def widen(self, n_features: int) -> Self:
-        """Return slots for more features, of which the new ones have seen nothing."""
+        """Return slots for more features; those of the new ones are as before the first example."""
         is_hat = self.is_hat
         if is_hat.size:
             is_hat = np.concatenate([is_hat, np.zeros(n_features - len(is_hat), np.uint8)])
@@ -162,8 +162,8 @@ class PoolSlots(Slots):
         n_features = len(self.scored.values) - 1
         known = self.is_hat if self.is_hat.size else np.zeros(n_features, np.uint8)
         new = np.zeros(n_features, bool)
-        n_told = min(n_features, len(is_hat))
-        new[:n_told] = (is_hat[:n_told] != 0) & (known[:n_told] == 0)
+        n_marked = min(n_features, len(is_hat))
+        new[:n_marked] = (is_hat[:n_marked] != 0) & (known[:n_marked] == 0)
         if new.any():
             values = self.scored.values
             if not self.is_hat.size:
@@ -172,6 +172,7 @@ class PoolSlots(Slots):
             self.is_hat = known | new.astype(np.uint8)
 
     def __getstate__(self) -> dict[str, Any]:
+        """Keep everything: `scored` and `kept` leave their own buffers out."""
         return self.__dict__
 
 

@@ -60,7 +60,7 @@ class RegressionLedger(SummaryMixin):
 
     @property
     def rmse_of_mean(self) -> float:
-        """That of predicting the mean of the targets so far."""
+        """The root of the mean squared error of predicting the mean of the targets so far."""
         return _root_mean(self.squared_error_of_mean, self.examples - 1)
 
     @property

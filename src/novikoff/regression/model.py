@@ -180,9 +180,9 @@ class RegressionModel(ExclusiveAccess):
         lowest, highest = measures[regression.LOWEST], measures[regression.HIGHEST]
         is_valid = lowest <= highest and (measures[UNIT:] >= 0.0).all() and np.abs(measures[:3]).max() <= LARGEST_TARGET
         section.require(is_valid, f"{section.full_name('measures')} are {measures.tolist()}")
-        found = cls.__new__(cls)
-        found._set_arrays(coordinates, counts, measures)
-        return found
+        model = cls.__new__(cls)
+        model._set_arrays(coordinates, counts, measures)
+        return model
 
 
 def require_targets(targets: np.ndarray) -> None:

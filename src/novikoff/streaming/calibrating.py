@@ -20,9 +20,9 @@ __all__ = ["calibrate"]
 def calibrate(model: StreamModel, blocks: Iterable[Block]) -> Calibration:
     """Fit the probabilities of a model on labelled blocks that it has not learned from.
 
-    Rows with labels that the model does not know are left out. Of a great many rows every second, fourth, ... is used,
-    so that memory does not grow with them. The model keeps the calibration, also in its file, until it learns again:
-    its scores then change.
+    Rows with labels that the model does not know are left out. If there are very many rows, every second, fourth, ...
+    is used, so that memory does not grow with them. The model keeps the calibration, also in its file, until it learns
+    again: its scores then change.
 
     Parameters
     ----------

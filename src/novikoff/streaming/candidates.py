@@ -23,20 +23,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Candidate", "count_errors", "encode_split", "evaluate", "fit_candidate", "try_candidate"]
 
-Candidate = dict[
-    str, Any
-]  # rule, hypothesis, intercept, passes, scale, hats, hash_bits, ngrams, char_ngrams; all optional
+# rule, hypothesis, intercept, passes, scale, hats, hash_bits, ngrams, char_ngrams; all optional
+Candidate = dict[str, Any]
 _FEATURES = ("scale", "hats", "hash_bits", "ngrams", "char_ngrams")
 
 
 def new_model(candidate: Candidate) -> StreamModel:
     """Return a model that has learned nothing, with the parameters of a candidate."""
     rule, hypothesis = choose_rule_and_hypothesis(candidate.get("rule"), candidate.get("hypothesis"))
-    learner = Learner(
-        rule,
-        hypothesis,
-        fit_intercept=candidate.get("intercept", True),
-    )
+    learner = Learner(rule, hypothesis, fit_intercept=candidate.get("intercept", True))
     return StreamModel(learner, Features(**{name: candidate[name] for name in _FEATURES if name in candidate}))
 
 

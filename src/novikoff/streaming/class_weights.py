@@ -111,9 +111,9 @@ class ClassWeights:
 
 def _as_weight(label: Any, weight: Any) -> float:
     try:
-        found = float(weight)
+        number = float(weight)
     except (TypeError, ValueError):
-        found = math.nan
-    if not 0.0 < found < math.inf:
+        number = math.nan
+    if not 0.0 < number < math.inf:
         raise DataError(f"The weight of the label {label!r} must be a number > 0, found {weight!r}.")
-    return found
+    return number

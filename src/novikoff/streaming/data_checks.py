@@ -45,7 +45,7 @@ class ColumnDoubt:
 
 
 def doubtful_columns(block: Block) -> list[ColumnDoubt]:
-    """Find columns that number the rows, columns called id of nearly distinct whole numbers, and categorical columns in
+    """Find columns that number the rows, columns called id of nearly distinct integers, and categorical columns in
     which nearly every value is new.
 
     >>> import numpy as np
@@ -65,8 +65,8 @@ def doubtful_columns(block: Block) -> list[ColumnDoubt]:
             elif _ID.fullmatch(name) and _is_id(column):
                 doubts.append(ColumnDoubt(name, "id"))
         elif isinstance(column, CategoricalColumn):
-            used = column.codes[column.codes >= 0]
-            if len(used) >= _FEWEST_ROWS and len(np.unique(used)) > _NEARLY_ALL * len(used):
+            codes = column.codes[column.codes >= 0]
+            if len(codes) >= _FEWEST_ROWS and len(np.unique(codes)) > _NEARLY_ALL * len(codes):
                 doubts.append(ColumnDoubt(name, "nearly distinct"))
     return doubts
 
@@ -87,13 +87,13 @@ def likely_targets(block: Block) -> list[str]:
 
 
 def _numbers_rows(column: np.ndarray) -> bool:
-    """Return whether a column counts in steps of 1, from any whole number and in any order."""
+    """Return whether a column counts in steps of 1, from any integer and in any order."""
     first = float(column.min())
     return first.is_integer() and np.array_equal(np.sort(column), first + np.arange(len(column)))
 
 
 def _is_id(column: np.ndarray) -> bool:
-    """Return whether a column holds whole numbers that are nearly all distinct."""
+    """Return whether a column holds integers that are nearly all distinct."""
     known = column[~np.isnan(column)]
-    is_whole = len(known) >= _FEWEST_ROWS and np.array_equal(known, np.floor(known))
-    return is_whole and len(np.unique(known)) > _NEARLY_ALL * len(known)
+    are_integers = len(known) >= _FEWEST_ROWS and np.array_equal(known, np.floor(known))
+    return are_integers and len(np.unique(known)) > _NEARLY_ALL * len(known)

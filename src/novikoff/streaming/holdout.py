@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Holdout"]
 
-_STREAM = 9  # of random numbers, apart from those that shuffle
+_STREAM = 9  # of random numbers: one that no shuffle uses
 
 
 class Holdout:
@@ -35,7 +35,7 @@ class Holdout:
 
     def rows_to_learn(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the blocks, which must be all blocks of the files, without the held-out rows."""
-        return blocks.__iter__() if not self.share else self._select(blocks, is_held_out=False)
+        return iter(blocks) if not self.share else self._select(blocks, is_held_out=False)
 
     def held_out_rows(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield the held-out rows of the blocks, which must be all blocks of the files."""

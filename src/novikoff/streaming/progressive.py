@@ -41,7 +41,7 @@ class ProgressiveErrors:
     """Counts the errors of the hypothesis that answers, on rows that have not been learned yet.
 
     A model predicts each piece of a stream before it learns from it. Pieces end where the number of rows has grown by
-    a sixteenth of an octave, so that no prediction is by weights much older than they could be.
+    the factor 2^(1/16), so that no prediction is by weights that are much older than the row.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from novikoff._compiled import inlined, loop
+from novikoff._compiled import inlined, inlined_exactly, loop
 from novikoff._compiled.loops.rows import (
     LARGEST_SQUARED_NORM,
     prefetch_distance,
@@ -254,12 +254,31 @@ def find_strongest_rival(s, y, tie):
     return best
 
 
+@inlined_exactly
+def judge(scores, code, tie):
+    """Return the margin of a class by one score of two classes or by a score of each, whether these are a mistake, and
+    the strongest rival."""
+    if scores.shape[0] == 1:
+        y = 2.0 * code - 1.0
+        margin = y * scores[0]
+        return margin, margin < 0.0 or (margin == 0.0 and y != tie), 1 - code
+    rival = find_strongest_rival(scores, code, tie)
+    margin = scores[code] - scores[rival]
+    return margin, margin < 0.0 or (margin == 0.0 and (rival - code) * tie >= 0), rival
+
+
 @inlined
 def log_update(position, rival, tau, margin, q, counts, measures, integers, floats, logged):
     """Count and log one update: |w + tau*v|^2 = |w|^2 + 2*tau*<w,v> + tau^2*|v|^2, where <w,v> is the margin."""
     counts[UPDATES] += 1
     measures[STEP_SUM] += tau
     measures[SQUARED_NORM] += tau * (2.0 * margin + tau * q)
+    return append_to_log(position, rival, tau, counts, measures, integers, floats, logged)
+
+
+@inlined
+def append_to_log(position, rival, tau, counts, measures, integers, floats, logged):
+    """Log an update that has been counted; return the number of updates in the log."""
     integers[logged, POSITION] = position
     integers[logged, RIVAL] = rival
     integers[logged, MISTAKES_SO_FAR] = counts[MISTAKES]

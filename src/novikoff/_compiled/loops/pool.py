@@ -25,6 +25,7 @@ from novikoff._compiled.loops.additive import (
     MISTAKES,
     RUN,
     SQUARED_RADIUS,
+    judge,
     log_update,
 )
 from novikoff._compiled.loops.entries import end_entry, entry_coordinate, entry_value, first_entry
@@ -48,7 +49,7 @@ from novikoff._compiled.loops.pool_mixers import (
     update_mixer,
 )
 from novikoff._compiled.loops.pool_steps import learn_many_classes, learn_two_classes
-from novikoff._compiled.loops.pool_vote import N_CANDIDATES, cast_votes, judge, update_vote
+from novikoff._compiled.loops.pool_vote import N_CANDIDATES, cast_votes, update_vote
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM, row_at, row_squared_norm
 
 __all__ = ["PoolArrays", "learn_pool", "score_pool"]
@@ -85,17 +86,17 @@ class PoolArrays(NamedTuple):
 
 
 @loop
-def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, counters, log, importances, slopes):
+def learn_pool(rows, codes, order, start, stop, settings, pool, theta, counters, log, importances, slopes):
     """Learn from rows order[start:stop], or start..stop-1 if order is None.
 
-    `is_hat` has one number for each feature, or none: then the plain expert is the average of PA-II. `theta` is its
-    vectors, rows of an array for dense rows and columns for sparse ones, and its constants. `slopes` has room for three
-    numbers of each vector; None for two classes, for which numba then leaves out what many classes need. Return
-    (mistakes of the vote logged, position reached). A position below `stop` is that of a row that is not all finite
-    numbers.
+    `settings` are the constant coordinate, the meaning of a score of 0, and for each feature whether it is a hat; an
+    empty array if none is: then the plain expert is the average of PA-II. `theta` is its vectors, rows of an array for
+    dense rows and columns for sparse ones, and its constants. `slopes` is a buffer of three numbers for each vector;
+    None for two classes, for which numba then leaves out what many classes need. Return (mistakes of the vote logged,
+    position reached). A position below `stop` is that of a row that is not all finite numbers.
     """
     data, indices, indptr, n_features, squared_norms = rows
-    constant, tie = settings
+    constant, tie, is_hat = settings
     scored, kept, mixers, squares, votes_so_far, trace, numbers = pool
     w, bias = theta
     integers, floats = log
@@ -130,25 +131,25 @@ def learn_pool(rows, is_hat, codes, order, start, stop, settings, pool, theta, c
         update_vote(scores, code, tie, is_mistake, votes_so_far)
         counts[EXAMPLES] += 1
         counts[RUN] += 1
-        size = q if n_vectors == 1 else 2.0 * q
-        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], size)
+        squared_size = q if n_vectors == 1 else 2.0 * q
+        measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], squared_size)
         if is_mistake:
             counts[MISTAKES] += 1
             counts[RUN] = 0
             margin = add_to_theta(data, indices, indptr, i, constant, w, bias, code, rival)
-            logged = log_update(position, rival, 1.0, margin, size, counts, measures, integers, floats, logged)
+            logged = log_update(position, rival, 1.0, margin, squared_size, counts, measures, integers, floats, logged)
         add_to_trace(counts, votes_so_far, trace, numbers)
         position += 1
     return logged, position
 
 
 @loop
-def score_pool(data, indices, indptr, is_hat, settings, n_examples, pool, out):
+def score_pool(data, indices, indptr, settings, n_examples, pool, out):
     """out[i] = the vote on row i, as if it came next: rounded as in learn_pool, so that both agree on every row.
 
-    Of two classes the difference of their shares of the weight, between -1 and 1; of more, the share of each.
+    Of two classes it is the difference of their shares of the weight, between -1 and 1; of more, the share of each.
     """
-    constant, tie = settings
+    constant, tie, is_hat = settings
     scored, kept, mixers, squares, votes_so_far, _, _ = pool
     n_vectors = scored.shape[1]
     s, scores, u = (

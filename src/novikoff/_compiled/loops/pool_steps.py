@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from novikoff._compiled import inlined_exactly
+from novikoff._compiled.loops.additive import judge
 from novikoff._compiled.loops.pool_experts import (
     ADAGRAD,
     AROW,
@@ -26,7 +27,6 @@ from novikoff._compiled.loops.pool_experts import (
     variance_of_margin,
 )
 from novikoff._compiled.loops.pool_mixers import logistic_slope
-from novikoff._compiled.loops.pool_vote import judge
 
 __all__ = ["learn_many_classes", "learn_two_classes"]
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from novikoff._compiled import inlined_exactly
-from novikoff._compiled.loops.additive import find_strongest_rival
+from novikoff._compiled.loops.additive import find_strongest_rival, judge
 
 __all__ = ["N_CANDIDATES", "SHARE", "VOTE_RATE"]
 
@@ -39,18 +39,6 @@ def cast_votes(scores, votes_so_far, tie, votes):
             votes[0] += h if s > 0.0 or (s == 0.0 and tie >= 0) else -h
         else:
             votes[find_strongest_rival(scores[c], -1, tie)] += h
-
-
-@inlined_exactly
-def judge(scores, code, tie):
-    """Return the margin of a class by the scores of a candidate or the vote, whether they are wrong, and its rival."""
-    if scores.shape[0] == 1:
-        y = 2.0 * code - 1.0
-        margin = y * scores[0]
-        return margin, margin < 0.0 or (margin == 0.0 and y != tie), 1 - code
-    rival = find_strongest_rival(scores, code, tie)
-    margin = scores[code] - scores[rival]
-    return margin, margin < 0.0 or (margin == 0.0 and (rival - code) * tie >= 0), rival
 
 
 @inlined_exactly

@@ -23,21 +23,16 @@ import numpy as np
 
 from novikoff._compiled import inlined_exactly, loop
 from novikoff._compiled.loops.additive import (
-    BEST_RUN,
     EXAMPLES,
     MISTAKES,
-    MISTAKES_SO_FAR,
-    POSITION,
-    RIVAL,
     RUN,
     SQUARED_NORM,
-    SQUARED_NORM_AFTER,
     SQUARED_RADIUS,
-    STEP,
     STEP_SUM,
     UPDATES,
-    copy_into,
-    find_strongest_rival,
+    append_to_log,
+    end_run,
+    judge,
 )
 from novikoff._compiled.loops.entries import end_entry, entry_coordinate, entry_value, first_entry
 from novikoff._compiled.loops.rows import LARGEST_SQUARED_NORM, row_at, row_squared_norm
@@ -87,31 +82,20 @@ def learn_stateful(rows, codes, order, start, stop, settings, weights, memory, c
             break
         row_scores_in_order(data, indices, indptr, i, constant, w, bias, s)
         y = codes[i]
-        if n_changed == 1:
-            up, down, rival, sign = 0, 0, 1 - y, 2.0 * y - 1.0
-            margin = sign * s[0]
-            mistake = margin < 0.0 or (margin == 0.0 and sign != tie)
-        else:
-            rival = find_strongest_rival(s, y, tie)
-            up, down, sign = y, rival, 1.0
-            margin = s[y] - s[rival]
-            mistake = margin < 0.0 or (margin == 0.0 and (rival - y) * tie >= 0)
+        margin, mistake, rival = judge(s, y, tie)
+        up, down, sign = (0, 0, 2.0 * y - 1.0) if n_changed == 1 else (y, rival, 1.0)
         row = (data, indices, indptr, i, constant)
         measures[SQUARED_RADIUS] = max(measures[SQUARED_RADIUS], q)
         if mistake:
             counts[MISTAKES] += 1
             measures[STEP_SUM] += 1.0
-            if pocket_bias.size and position - run_start > counts[BEST_RUN]:
-                counts[BEST_RUN] = position - run_start
-                copy_into(pocket, w)
-                copy_into(pocket_bias, bias)
+            end_run(position - run_start, w, bias, pocket, pocket_bias, counts)
             run_start = position + 1
             for n in range(n_changed):
                 k, of_k = (up, sign) if n == 0 else (down, -1.0)
                 measures[SQUARED_NORM] += add_mistake(row, slots, k, of_k)
         if mistake or margin < SATISFIED[rule]:
-            age = np.float64(examples_before + position)
-            size = 0.0
+            age, size = np.float64(examples_before + position), 0.0
             if NEEDS_SIZE[rule]:
                 for n in range(n_changed):
                     k, of_k = (up, sign) if n == 0 else (down, -1.0)
@@ -128,12 +112,8 @@ def learn_stateful(rows, codes, order, start, stop, settings, weights, memory, c
                 k, of_k = (up, sign) if n == 0 else (down, -1.0)
                 settle_row(row, rule, (w, bias, sums, sums_bias, age), slots, k, of_k, c, steps)
             counts[UPDATES] += 1
-            integers[logged, POSITION] = position
-            integers[logged, RIVAL] = rival
-            integers[logged, MISTAKES_SO_FAR] = counts[MISTAKES]
-            floats[logged, STEP] = 1.0 if mistake else 0.0
-            floats[logged, SQUARED_NORM_AFTER] = measures[SQUARED_NORM]
-            logged += 1
+            tau = 1.0 if mistake else 0.0
+            logged = append_to_log(position, rival, tau, counts, measures, integers, floats, logged)
         position += 1
     counts[EXAMPLES] = examples_before + position
     counts[RUN] = position - run_start
@@ -169,13 +149,13 @@ def row_scores_in_order(data, indices, indptr, i, constant, w, bias, out):
 
 @inlined_exactly
 def coordinate_of(data, indices, first, p):
-    """Return the coordinate at place p of a row; the constant is at the place before the first entry."""
+    """Return the coordinate of entry p of a row; the constant counts as the entry before the first."""
     return np.int64(0) if p < first else entry_coordinate(data, indices, p)
 
 
 @inlined_exactly
 def value_at(data, i, constant, first, p):
-    """Return the value at place p of row i."""
+    """Return the value of entry p of row i; the constant counts as the entry before the first."""
     return constant if p < first else entry_value(data, i, p)
 
 

@@ -29,7 +29,8 @@ class TableHats:
 
     def __init__(self) -> None:
         self.indices = np.zeros((0, N_KNOTS), np.int32)
-        self._own = np.zeros(0, np.int32)  # the indices that are the hats' own: their first names are those of hats
+        # The indices that hats were the first to get. With hash bits, a hat may share the index of an earlier feature.
+        self._own = np.zeros(0, np.int32)
         self._is_hat = np.zeros(0, np.uint8)
 
     @staticmethod
@@ -43,7 +44,7 @@ class TableHats:
         self.indices = np.concatenate([self.indices, indices.reshape(-1, N_KNOTS)])
 
     def is_hat(self, n_features: int) -> np.ndarray:
-        """Return for each feature 1 if it is a hat, else 0. A feature that hats share is what its first name says."""
+        """Return for each feature 1 if it is a hat, else 0; a shared index is what the first that got it is."""
         if len(self._is_hat) < n_features:
             is_hat = grow(np.zeros(len(self._is_hat), np.uint8), n_features)
             is_hat[self._own] = 1

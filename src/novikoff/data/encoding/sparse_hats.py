@@ -1,8 +1,9 @@
-"""SparseHats: hats of the dense numbers of svmlight files and Vowpal Wabbit's text, and where all features are then.
+"""SparseHats: hats of the dense numbers of svmlight files and Vowpal Wabbit's text, and the indices of all features.
 
 Features have numbers there: the columns of svmlight, or the order in which a vocabulary has met names. Without hats
-these numbers are the indices of their weights. Hats need indices of their own, and no one knows which features will
-have some, nor how many features there will be; so both get the next index when they come, in the order of the rows.
+these numbers are the indices of their weights. Hats need indices too, and it is not known in advance which features
+will have hats, nor how many features there will be. So features and hats get the next free index when they first
+occur, in the order of the rows.
 """
 
 from __future__ import annotations
@@ -119,12 +120,12 @@ class SparseHats:
 
     def names(self, names: list[str]) -> list[str]:
         """Return the names of all features and hats, given those of the features by their numbers."""
-        found = [""] * self.n_features
+        all_names = [""] * self.n_features
         for name, index, first in zip(names, self.indices.tolist(), self.first_hats.tolist(), strict=False):
-            found[index] = name
+            all_names[index] = name
             if first >= 0:
-                found[first : first + N_KNOTS] = [hat_name(name, knot) for knot in KNOTS]
-        return found
+                all_names[first : first + N_KNOTS] = [hat_name(name, knot) for knot in KNOTS]
+        return all_names
 
     # -- undoing
 
@@ -144,11 +145,11 @@ class SparseHats:
     def write_to(self, section: Section) -> None:
         """Write the features that have hats, in the order in which they got them, and the first hat of each."""
         first_hats = self.first_hats
-        having = np.flatnonzero(first_hats >= 0)
-        having = having[np.argsort(first_hats[having])]
+        with_hats = np.flatnonzero(first_hats >= 0)
+        with_hats = with_hats[np.argsort(first_hats[with_hats])]
         section.facts["features"] = self.n_known
-        section.add_tensor("having", having)
-        section.add_tensor("first", first_hats[having])
+        section.add_tensor("having", with_hats)
+        section.add_tensor("first", first_hats[with_hats])
 
     @classmethod
     def read_from(cls, section: Section, n_features: int) -> SparseHats:
@@ -156,10 +157,10 @@ class SparseHats:
         hats = cls()
         n = section.fact("features", int)
         section.require(0 <= n <= n_features, "it has hats of more features than there are")
-        having = section.indices("having", (None,), n)
-        n_all = n + N_KNOTS * len(having)
-        first = section.indices("first", (len(having),), max(n_all - N_KNOTS + 1, 0), np.int32)
-        section.require(len(np.unique(having)) == len(having), "a feature has hats twice")
+        with_hats = section.indices("having", (None,), n)
+        n_all = n + N_KNOTS * len(with_hats)
+        first = section.indices("first", (len(with_hats),), max(n_all - N_KNOTS + 1, 0), np.int32)
+        section.require(len(np.unique(with_hats)) == len(with_hats), "a feature has hats twice")
         section.require((np.diff(first) >= N_KNOTS).all(), "its hats overlap")
         is_hat = np.zeros(n_all, bool)
         is_hat[first[:, None] + np.arange(N_KNOTS)] = True
@@ -167,5 +168,5 @@ class SparseHats:
         hats.n_known, hats.n_features = n, n_all
         hats.indices[:] = np.flatnonzero(~is_hat)
         hats.first_hats[:] = -1
-        hats.first_hats[having] = first
+        hats.first_hats[with_hats] = first
         return hats

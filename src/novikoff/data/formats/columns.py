@@ -122,7 +122,7 @@ def column_index(wanted: str | int, names: Sequence[str], name: str, option: str
 
 
 def find_target_name(names: Sequence[str]) -> str | None:
-    """Return the column that is called label, class, target or y, in any case, if there is just one.
+    """The column that is called label, class, target or y, in any case, if there is just one.
 
     Otherwise, one that is called Class Name, class_label, TargetVariable or similarly, if there is just one.
 

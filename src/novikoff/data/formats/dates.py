@@ -4,7 +4,7 @@
     day first      1.3.2024, 1/3/2024, 01-03-2024 12:30, 1 Mar 2024
     month first    3/1/2024, 3/1/24 5:30 PM, March 1, 2024
 
-A year of two digits, only between slashes, is one of 1969 to 2068. A time without a zone is taken as UTC.
+A year may have two digits only between slashes, and is then one of 1969 to 2068. A time without a zone is taken as UTC.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _PATTERNS = {
 }
 _COMPILED = {order: [re.compile(each + _TIME, re.ASCII) for each in patterns] for order, patterns in _PATTERNS.items()}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_LONG_MONTHS = ["uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember"]  # what follows
+_MONTH_ENDINGS = ["uary", "ruary", "ch", "il", "", "e", "y", "ust", "tember", "ober", "ember", "ember"]  # of full names
 _PLAIN = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?"
 _ALL_PLAIN = re.compile(rf"(?:{_PLAIN}\n)*", re.ASCII)
 _PIVOT = 69  # of a year of two digits, as in POSIX
@@ -55,7 +55,7 @@ _EPOCH = datetime(1970, 1, 1).toordinal()
 
 
 def parse_date(cell: str, order: str) -> float:
-    """Return the seconds from 1970 to a date; infinity if the cell is none, written in this order.
+    """Return the seconds from 1970 to a date; infinity if the cell is not a date in this order.
 
     >>> from novikoff.data.formats.dates import parse_date
     >>> parse_date("1970-01-02", "year-first"), parse_date("2/1/1970 1:00 AM", "day-first")
@@ -63,10 +63,11 @@ def parse_date(cell: str, order: str) -> float:
     >>> parse_date("31.02.2024", "day-first")
     inf
     """
-    found = next((match for match in (pattern.fullmatch(cell) for pattern in _COMPILED[order]) if match), None)
-    if found is None:
+    matches = (pattern.fullmatch(cell) for pattern in _COMPILED[order])
+    match = next((match for match in matches if match), None)
+    if match is None:
         return math.inf
-    parts = found.groupdict()
+    parts = match.groupdict()
     try:
         day = datetime(_year(parts["year"]), _month(parts), int(parts["day"])).toordinal() - _EPOCH
         return 86400.0 * day + _seconds(parts)
@@ -95,7 +96,7 @@ def _month(parts: dict[str, str | None]) -> int:
         return int(str(parts["month"]))
     name = str(parts["month_name"]).lower()
     month = _MONTHS.index(name[:3])
-    if name[3:] not in ("", _LONG_MONTHS[month]) and name != "sept":
+    if name[3:] not in ("", _MONTH_ENDINGS[month]) and name != "sept":
         raise ValueError(name)
     return month + 1
 

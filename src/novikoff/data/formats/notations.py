@@ -6,8 +6,8 @@
     boolean          true, FALSE                  1 and 0
     year-first, day-first, month-first            dates, as seconds since 1970 (dates.py)
 
-Signs are units, and are left out: 12 % is 12. In all of these some words stand for a number that is missing, such as
-unknown or -; where a column holds words, they are words.
+Currency and percent signs are left out: 12 % is 12, not 0.12. In each of these notations some words stand for a number
+that is missing, such as unknown or -; in a categorical column they are values like any other.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _BOOLEANS = {"true": 1.0, "false": 0.0}
 
 
 def _number_pattern(decimal: str, group: str) -> str:
-    """Return a number whose fraction begins with `decimal`, and whose digits may be in groups of three."""
+    """Return a pattern of numbers whose fraction begins with `decimal`, and whose digits may be in groups of three."""
     groups = "|".join(rf"(?:{re.escape(mark)}\d{{3}})+" for mark in group + _GROUP_MARKS)
     grouped = rf"[1-9]\d{{0,2}}(?:{groups})"
     digits = rf"(?:(?:{grouped}|\d+)(?:{decimal}\d*)?|{decimal}\d+)(?:[eE][+-]?\d+)?"
@@ -123,24 +123,26 @@ def parse_cell(cell: str, notation: Notation) -> float:
     if notation is Notation.PLAIN:
         if is_number(cell):
             return _within_limit(float(cell))
-        found = parse_cell(cell, Notation.DECIMAL_POINT)
-        return found if parse_cell(cell, Notation.DECIMAL_COMMA) in (found, math.inf) else math.inf
+        number = parse_cell(cell, Notation.DECIMAL_POINT)
+        return number if parse_cell(cell, Notation.DECIMAL_COMMA) in (number, math.inf) else math.inf
     if not _ONE[notation].fullmatch(cell):
         return math.inf
     return _within_limit(float(cell.translate(_CLEANED[notation])))
 
 
 def parse_cells(cells: Sequence[str], notation: Notation) -> np.ndarray:
-    """Return the numbers in cells, as `parse_cell` reads each of them; all at once, where none is wrong."""
-    is_there = [not (cell.lower() in MISSING or is_placeholder(cell)) for cell in cells]
-    if all(is_there):
-        return _parse_there(cells, notation)
+    """Return the numbers in cells, as `parse_cell` reads each of them: all at once, if every cell is valid."""
+    is_present = [not (cell.lower() in MISSING or is_placeholder(cell)) for cell in cells]
+    if all(is_present):
+        return _parse_present(cells, notation)
     numbers = np.full(len(cells), np.nan)
-    numbers[is_there] = _parse_there([cell for cell, there in zip(cells, is_there, strict=True) if there], notation)
+    numbers[is_present] = _parse_present(
+        [cell for cell, present in zip(cells, is_present, strict=True) if present], notation
+    )
     return numbers
 
 
-def _parse_there(cells: Sequence[str], notation: Notation) -> np.ndarray:
+def _parse_present(cells: Sequence[str], notation: Notation) -> np.ndarray:
     """Return the numbers in cells that are not missing."""
     if notation in _MANY and _MANY[notation].fullmatch(text := "".join(f"{cell}\n" for cell in cells)):
         numbers = np.array(text.translate(_CLEANED[notation]).split(), np.float64)
