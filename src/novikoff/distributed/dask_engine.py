@@ -113,7 +113,7 @@ class DaskEngine:
 
     def _submit(self, task: Any, shared: list[Any], items: list[Any], worker: str | None) -> list[Any]:
         """Return the futures of some items, to be computed by this worker unless it is gone."""
-        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        where: dict[str, Any] = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         same = [[value] * len(items) for value in (task, *shared)]
         return self._client.map(_compute, items, *same, pure=False, **where)
 
