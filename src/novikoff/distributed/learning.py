@@ -204,8 +204,8 @@ def expand_files(files: PathLike | Sequence[PathLike]) -> list[str]:
     """Return the files that are named or match a pattern, in order; a DataError if one is named twice or none is."""
     if not isinstance(files, (str, os.PathLike, list, tuple)):
         raise DataError(
-            f"Expected paths of files, found {type(files).__name__}. Write a collection of Dask to files first, such as "
-            "df.to_parquet(folder), and give these; for data in memory, novikoff.learn is faster."
+            f"Expected paths of files, found {type(files).__name__}. Write a collection of Dask to files first, by "
+            "df.to_parquet(folder) for instance, and give these; for data in memory, novikoff.learn is faster."
         )
     named = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     found: list[str] = []
