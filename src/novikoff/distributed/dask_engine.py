@@ -6,6 +6,7 @@ compute whatever is lost from its lineage. That stays short, since results are g
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, get_worker
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, get_worker
 from distributed.comm.core import CommClosedError
 
 from novikoff.distributed.caching import limit_memory
@@ -183,4 +184,14 @@ def start_local(n_workers: int | None) -> Iterator[Client]:
             silence_logs=50,
         )
     with cluster, Client(cluster, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        client.register_plugin(_IgnoreInterrupts())
         yield client
+
+
+class _IgnoreInterrupts(WorkerPlugin):
+    """Lets Ctrl-C, which a terminal sends to all processes, reach only the one that has started the workers: it ends
+    them in order, and they would print tracebacks."""
+
+    def setup(self, worker: Any) -> None:
+        """Ignore SIGINT in the process of a worker."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
