@@ -9,9 +9,11 @@ pytest.importorskip("distributed")
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
     """A client of two processes with one thread each."""
+    import dask
+
     from novikoff.distributed.dask_engine import start_local
 
-    with start_local(2) as client:
+    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), start_local(2) as client:  # by default 3
         yield client
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import novikoff as nk
@@ -190,6 +191,11 @@ def test_files_that_are_named_twice_or_are_not_there(tmp_path, tables):
         nk.distributed.learn(str(tmp_path / "none*.csv"), target="y")
     with pytest.raises(DataError, match="no such file"):
         nk.distributed.learn([*tables, str(tmp_path / "gone.csv")], target="y")
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(DataError, match=r"Expected paths of files, found DataFrame\. Write a collection of Dask"):
+        nk.distributed.learn(pd.DataFrame({"x": [1.0], "y": ["no"]}))
 
 
 def test_a_cluster_that_is_none():

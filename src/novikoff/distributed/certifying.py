@@ -50,9 +50,11 @@ from novikoff.theory.separability import certify_classes
 __all__ = ["Location", "Proof", "certify"]
 
 _HASH_BITS = 28  # the most there are, so that no two names share a column
-_FIRST_ROWS = 2000  # of all files together, in the first working set
+# Rows of all files together, in the first working set.
+_FIRST_ROWS, _FIRST_ROWS_PER_FEATURE = 2000, 40
 _MOST_LABELS = 100
-_FEWEST_WANTED = 20  # rows of each file that a pass adds, if they contradict the separator
+# Rows that a pass adds, if they contradict the separator: of each file, and of all files.
+_FEWEST_WANTED, _WANTED_PER_FEATURE = 20, 8
 
 
 @dataclass(frozen=True)
@@ -184,14 +186,15 @@ class _Search:
         model.encoding, model.target, model.form = self.encoding, facts[0].target_name, facts[0].form
         model.model = Model(model.model.learner, self.labels)
         self.plan = Plan(model, options, uuid.uuid4().hex, memory)
-        n_first = max(2, _FIRST_ROWS // (len(files) * len(self.labels)))
+        n_first = max(_FIRST_ROWS, _FIRST_ROWS_PER_FEATURE * self.encoding.n_features)
+        n_first = max(2, n_first // (len(files) * len(self.labels)))
         self._first = WorkingSet.join(engine.map(partial(find_first_rows, self.plan, n_first), self.files))
         self.passes, self._locations = 2, dict[int, Location]()
 
     def decide(self, question: Question) -> Certificate:
         """Return the certificate of one question, checked over all files."""
         sides, working = Sides.of(question, self.labels), self._first
-        n_wanted = max(_FEWEST_WANTED, 2 * self.encoding.n_features // len(self.files))
+        n_wanted = max(_FEWEST_WANTED, _WANTED_PER_FEATURE * self.encoding.n_features // len(self.files))
         while True:
             chosen = np.flatnonzero(sides.signs(working.codes))
             asked = working.take(chosen)

@@ -6,6 +6,7 @@ compute whatever is lost from its lineage. That stays short, since results are g
 
 from __future__ import annotations
 
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import dask
-from distributed import Client, KilledWorker, LocalCluster, get_worker
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, get_worker
 from distributed.comm.core import CommClosedError
 
 from novikoff.distributed.caching import limit_memory
@@ -76,20 +77,26 @@ class DaskEngine:
             return
         hosts = {address.rpartition(":")[0]: address for address in reversed(self._workers())}
         with self._explaining():
-            arguments = self._send(function)
-            futures = [self._submit(*arguments, item, [address]) for address in hosts.values()]
-            self._gather(futures, remember=False)
+            task, shared = self._send(function)
+            futures = [future for address in hosts.values() for future in self._submit(task, shared, [item], address)]
+            before = dict(self._worker_of)
+            for _ in self._results(futures):
+                pass
+            self._worker_of = before
         self._warm.add(name)
 
     def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """Yield function(item) for every item, in the order of the items; raise the error of the first that fails."""
         with self._explaining():
-            arguments, known = self._send(function), set(self._workers())
-            where = [self._worker_of.get(number) for number in range(len(items))]
-            futures = [
-                self._submit(*arguments, item, [address] if address in known else None)
-                for item, address in zip(items, where, strict=True)
-            ]
+            task, shared = self._send(function)
+            of_worker: dict[str | None, list[int]] = {}
+            for number in range(len(items)):
+                of_worker.setdefault(self._worker_of.get(number), []).append(number)
+            futures: list[Any] = [None] * len(items)
+            for worker, numbers in of_worker.items():
+                submitted = self._submit(task, shared, [items[number] for number in numbers], worker)
+                for number, future in zip(numbers, submitted, strict=True):
+                    futures[number] = future
             yield from self._results(futures)
 
     def _results(self, futures: list[Any]) -> Iterator[Any]:
@@ -105,17 +112,11 @@ class DaskEngine:
         finally:
             self._client.cancel(futures)  # type: ignore[no-untyped-call]
 
-    def _gather(self, futures: list[Any], *, remember: bool) -> None:
-        before = dict(self._worker_of)
-        for _ in self._results(futures):
-            pass
-        if not remember:
-            self._worker_of = before
-
-    def _submit(self, function: Any, shared: list[Any], item: Any, workers: list[str] | None) -> Any:
-        return self._client.submit(
-            _compute, function, item, *shared, workers=workers, allow_other_workers=workers is not None, pure=False
-        )
+    def _submit(self, task: Any, shared: list[Any], items: list[Any], worker: str | None) -> list[Any]:
+        """Return the futures of some items, to be computed by this worker unless it is gone."""
+        where: dict[str, Any] = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        same = [[value] * len(items) for value in (task, *shared)]
+        return self._client.map(_compute, items, *same, pure=False, **where)
 
     def _send(self, function: Callable[[Any], Any]) -> tuple[Any, list[Any]]:
         """Return a function, and futures of its first arguments, which are sent now unless they were before."""
@@ -149,7 +150,7 @@ def _identity(value: Any) -> Any:
     return value
 
 
-def _compute(function: Callable[..., Any], item: Any, *shared: Any) -> tuple[Any, str]:
+def _compute(item: Any, function: Callable[..., Any], *shared: Any) -> tuple[Any, str]:
     """Compute a task; return its result, and the address of the worker."""
     worker = get_worker()
     undo_trimming()
@@ -183,4 +184,14 @@ def start_local(n_workers: int | None) -> Iterator[Client]:
             silence_logs=50,
         )
     with cluster, Client(cluster, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        client.register_plugin(_IgnoreInterrupts())
         yield client
+
+
+class _IgnoreInterrupts(WorkerPlugin):
+    """Lets Ctrl-C, which a terminal sends to all processes, reach only the one that has started the workers: it ends
+    them in order, and they would print tracebacks."""
+
+    def setup(self, worker: Any) -> None:
+        """Ignore SIGINT in the process of a worker."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

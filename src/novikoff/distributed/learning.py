@@ -202,6 +202,11 @@ def new_learner(rule: Any, hypothesis: Any, fit_intercept: bool = True, ties: Ti
 
 def expand_files(files: PathLike | Sequence[PathLike]) -> list[str]:
     """Return the files that are named or match a pattern, in order; a DataError if one is named twice or none is."""
+    if not isinstance(files, (str, os.PathLike, list, tuple)):
+        raise DataError(
+            f"Expected paths of files, found {type(files).__name__}. Write a collection of Dask to files first, by "
+            "df.to_parquet(folder) for instance, and give these; for data in memory, novikoff.learn is faster."
+        )
     named = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     found: list[str] = []
     for name in [os.fspath(each) for each in named]:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from novikoff.data.encoding import Encoding, Features
 from novikoff.data.encoding.merging import merge_encodings
 from novikoff.data.formats.block import Block
@@ -105,9 +107,10 @@ def look_at(
     facts: Sequence[FileFacts],
     options: dict[str, Any],
     features: Features,
-    check: Check = require_repeated_labels,
+    check: Check | None = None,
 ) -> list[FileLook]:
-    """Read all files once, in parallel; return what each has brought. The check raises an error about a block."""
+    """Read all files once, in parallel; return what each has brought. A check raises an error about a block; without
+    one, labels that are no classes are refused."""
     warm(engine, partial(look_at_first_rows, options, features), facts[0].path)
     return list(engine.map(partial(look_at_file, options, features, check), [each.path for each in facts]))
 
@@ -122,7 +125,7 @@ def look_at_first_rows(options: dict[str, Any], features: Features, path: str) -
                 return
 
 
-def look_at_file(options: dict[str, Any], features: Features, check: Check, path: str) -> FileLook:
+def look_at_file(options: dict[str, Any], features: Features, check: Check | None, path: str) -> FileLook:
     """Return what the rows of a file bring; a task."""
     encoding: Encoding[Any] | None = None
     runs, labels, rows, rejects = LabelRuns(), Counter[Any](), 0, list[Reject]()
@@ -131,15 +134,18 @@ def look_at_file(options: dict[str, Any], features: Features, check: Check, path
             rejects += block.rejects
             if not len(block):
                 continue
-            check(block)
+            if check is not None:
+                check(block)
+            elif encoding is None:
+                require_repeated_labels(block)
             if encoding is None:
                 encoding = encoding_for(block, features)
             for _ in encoding.learn(block):
                 pass
             runs.add(block)
             classes, indices = block.encode_labels()
-            for label, code in zip(classes.tolist(), range(len(classes)), strict=True):
-                labels[label] += int((indices == code).sum())
+            counts = np.bincount(indices, minlength=len(classes)).tolist()
+            labels.update(dict(zip(classes.tolist(), counts, strict=True)))
             rows += len(block)
     return FileLook(path, rows, encoding, dict(labels), runs.n_runs, rejects)
 

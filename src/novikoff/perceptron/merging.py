@@ -86,7 +86,7 @@ def fork_state(state: State) -> State:
     empty = Weights.none()
     return State(
         raw=state.raw.copy(),
-        sums=state.sums.scale(0.0) if state.sums else empty,
+        sums=Weights.zeros(*state.sums.coef.shape) if state.sums else empty,
         pocket=state.pocket.copy() if state.pocket else empty,
         history=None,
         measures=measures,
