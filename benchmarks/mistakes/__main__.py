@@ -25,7 +25,7 @@ _PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
 @click.option("--refresh", is_flag=True, help="Run the peers again, even where it is known what they reach.")
 @click.option("--write", is_flag=True, help="Write the tables to docs/mistakes.md instead of printing them.")
 def main(only: tuple[str, ...], refresh: bool, write: bool) -> None:
-    """Count the mistakes of novikoff and its peers in one pass over the streams in $NOVIKOFF_DATA, and generated ones."""
+    """Count the mistakes of novikoff and its peers in one pass over generated streams and those in $NOVIKOFF_DATA."""
     if write and only:
         raise click.UsageError("--write is for all streams; leave out --only.")
     progress = Console(stderr=True)
