@@ -24,7 +24,20 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, certify, cluster, descent, fresh, growth, kernel, online, progressive, streams, tagging  # noqa: E402
+from benchmarks import (  # noqa: E402
+    batch,
+    certify,
+    cluster,
+    defaults,
+    descent,
+    fresh,
+    growth,
+    kernel,
+    online,
+    progressive,
+    streams,
+    tagging,
+)
 from benchmarks.measure import Line, Options  # noqa: E402
 
 BENCHMARKS = {
@@ -34,6 +47,7 @@ BENCHMARKS = {
     **fresh.BENCHMARKS,
     **certify.BENCHMARKS,
     **streams.BENCHMARKS,
+    **defaults.BENCHMARKS,
     **progressive.BENCHMARKS,
     **tagging.BENCHMARKS,
     **kernel.BENCHMARKS,

@@ -13,22 +13,24 @@ from rich.console import Console
 from benchmarks.mistakes import page, river_models, vowpal_wabbit
 from benchmarks.mistakes.claims import check
 from benchmarks.mistakes.files import STREAMS
+from benchmarks.mistakes.generated import GENERATED
 from benchmarks.mistakes.results import Result, measure
 
+_ALL = (*STREAMS, *GENERATED)
 _PAGE = Path(__file__).parents[2] / "docs" / "mistakes.md"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--only", multiple=True, type=click.Choice([stream.name for stream in STREAMS]), help="Only this stream.")
+@click.option("--only", multiple=True, type=click.Choice([stream.name for stream in _ALL]), help="Only this stream.")
 @click.option("--refresh", is_flag=True, help="Run the peers again, even where it is known what they reach.")
 @click.option("--write", is_flag=True, help="Write the tables to docs/mistakes.md instead of printing them.")
 def main(only: tuple[str, ...], refresh: bool, write: bool) -> None:
-    """Count the mistakes of novikoff and its peers in one pass over the streams in $NOVIKOFF_DATA."""
+    """Count the mistakes of novikoff and its peers in one pass over generated streams and those in $NOVIKOFF_DATA."""
     if write and only:
         raise click.UsageError("--write is for all streams; leave out --only.")
     progress = Console(stderr=True)
     results: list[Result] = []
-    for stream in STREAMS:
+    for stream in _ALL:
         if only and stream.name not in only:
             continue
         with progress.status(f"{stream.name} …"):

@@ -34,6 +34,8 @@ weights, and `learn` is `novikoff learn` with its defaults. The last column comp
 hindsight, without hats: those within 0.1 points of each other are tied. The fewest mistakes in a row are in bold.
 """
 
+_GENERATED = "Streams that are generated, or come with scikit-learn"
+
 _SMALL_FILES = """\
 Rows sorted by label are shuffled ({shuffled}; seed 0). Files of fewer than 700 rows are averaged over
 {orders} random orders; there luck decides much.
@@ -42,18 +44,22 @@ Rows sorted by label are shuffled ({shuffled}; seed 0). Files of fewer than 700 
 
 def render(results: Sequence[Result], claims: Sequence[Claim], header: dict[str, str]) -> str:
     """Return the page in Markdown."""
+    generated = [result for result in results if result.stream.is_generated]
+    results = [result for result in results if not result.stream.is_generated]
     large = [result for result in results if result.orders == 1 and not result.stream.has_many_classes]
     small = [result for result in results if result.orders > 1 and not result.stream.has_many_classes]
     many = [result for result in results if result.stream.has_many_classes]
     parts = [_INTRODUCTION.format(month=time.strftime("%Y-%m"), **header)]
     tables = {"Two classes": large, "Small files, averaged over orders": small, "Many classes": many}
+    tables[_GENERATED] = generated
     parts += [f"## {title}\n\n{_table(rows)}" for title, rows in tables.items() if rows]
     shuffled = ", ".join(result.stream.name for result in results if result.stream.is_shuffled) or "none here"
-    parts.append(_SMALL_FILES.format(orders=max(result.orders for result in results), shuffled=shuffled))
+    orders = max((result.orders for result in results), default=1)
+    parts.append(_SMALL_FILES.format(orders=orders, shuffled=shuffled))
     if missing := {stream.name for stream in STREAMS} - {result.stream.name for result in results}:
         parts.append(f"Not measured: {', '.join(sorted(missing))}.\n")
     parts += ["## Geometric means\n", _means(large + small, many)]
-    parts += ["## The best peer of each stream\n", _set_ups(results)]
+    parts += ["## The best peer of each stream\n", _set_ups([*results, *generated])]
     parts += ["## Claims\n", _claims(claims)]
     return "\n".join(part for part in parts if part)
 

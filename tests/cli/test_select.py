@@ -56,6 +56,16 @@ def test_all_candidates_are_tried_and_the_winner_is_tested(tmp_path, train, test
     assert tested["error_rate"] == found["test_error"]
 
 
+def test_auto_is_tried_with_its_one_hypothesis(tmp_path, train):
+    to = ["-o", tmp_path / "best.nk"]
+    grid = ["--grid", "rule=arow,auto", "--grid", "hypothesis=averaged,last", "--grid", "passes=1"]
+    found = json.loads(run("select", train, *grid, *to, "--json").stdout)
+    tried = sorted((each["rule"], each["hypothesis"]) for each in found["candidates"])
+    assert tried == [("arow", "averaged"), ("arow", "last"), ("auto", "last")]
+    said = run("select", train, "--grid", "rule=auto", "--grid", "hypothesis=averaged", *to, code=1).stderr
+    assert "'auto' has no hypothesis 'averaged'" in said
+
+
 def test_the_winner_equals_learn_on_all_rows(tmp_path, train):
     best, learned = tmp_path / "best.nk", tmp_path / "learned.nk"
     found = json.loads(run("select", train, *GRID, "-o", best, "--json").stdout)["best"]

@@ -70,9 +70,10 @@ def compare(
 ) -> None:
     """Compare perceptrons with other linear methods.
 
-    Perceptrons, AROW, AdaGrad, coin betting, hinge and logistic loss by stochastic gradient descent, and scikit-learn's
-    logistic regression, naive Bayes and linear support vector machine learn from the same rows of FILES, held in memory
-    and encoded as `novikoff learn` would; the perceptrons in a new order in every pass. For each: errors on rows it has
+    Perceptrons, AROW, AdaGrad, coin betting, the vote of the rule auto, hinge and logistic loss by stochastic gradient
+    descent, and scikit-learn's logistic regression, naive Bayes and linear support vector machine learn from the same
+    rows of FILES, held in memory and encoded as `novikoff learn` would; the perceptrons and the vote in a new order in
+    every pass. For each: errors on rows it has
     not seen, seconds of learning, and the size of the model. None of them is tuned: `novikoff select` chooses among
     perceptrons.
     """

@@ -51,7 +51,7 @@ _KINDS: dict[str, click.ParamType] = {
     "char-ngrams": NgramRange(),
 }
 _DEFAULT_GRID: dict[str, list[Any]] = {
-    "rule": ["perceptron", "passive-aggressive-I", "arow", "adagrad", "coin"],
+    "rule": ["perceptron", "passive-aggressive-I", "arow", "adagrad", "coin", "auto"],
     "hypothesis": ["last", "averaged"],
     "passes": [1, 5],
 }
@@ -89,8 +89,9 @@ def _parse_grid(ctx: click.Context, param: click.Parameter, values: tuple[str, .
     metavar="NAME=VALUE,...",
     multiple=True,
     callback=_parse_grid,
-    help="What to try; all combinations are. Names: " + ", ".join(_KINDS) + ".  [default: "
-    "rule=perceptron,passive-aggressive-I,arow,adagrad,coin, hypothesis=last,averaged, passes=1,5]",
+    help="What to try; all combinations are, but for rule=auto, which has one hypothesis. Names: "
+    + ", ".join(_KINDS)
+    + ".  [default: rule=perceptron,passive-aggressive-I,arow,adagrad,coin,auto, hypothesis=last,averaged, passes=1,5]",
 )
 @click.option(
     "--validation",
@@ -196,11 +197,13 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
     from novikoff.selection.choosing import choose
     from novikoff.streaming.candidates import count_errors, fit_candidate, try_candidate
 
-    candidates = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    all_of_grid = (dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values()))
+    candidates = [each for each in all_of_grid if _is_possible(each.get("rule"), each.get("hypothesis"), grid)]
     few = [splits[0][0][0][:2]]
     # Compile before any candidate is timed.
     for rule, name in itertools.product(grid.get("rule", [None]), grid.get("hypothesis", [None])):
-        count_errors(fit_candidate({"rule": rule, "hypothesis": name}, few), few)
+        if _is_possible(rule, name, grid):
+            count_errors(fit_candidate({"rule": rule, "hypothesis": name}, few), few)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task(f"{len(candidates)} candidates", total=len(candidates))
         return choose(
@@ -209,6 +212,12 @@ def _choose(grid: dict[str, list[Any]], splits: list[Any], jobs: int) -> Selecti
             n_jobs=jobs,
             after_each=lambda done, of, trial: bar.update(task, completed=done),
         )
+
+
+def _is_possible(rule: str | None, hypothesis: str | None, grid: dict[str, list[Any]]) -> bool:
+    """Whether to try a rule with a hypothesis. "auto" has the last one only; if the grid does not have that, learning
+    says so."""
+    return rule != "auto" or hypothesis in (None, "last") or "last" not in grid["hypothesis"]
 
 
 def _arguments(candidate: Candidate) -> Candidate:

@@ -65,6 +65,7 @@ def make_baselines(is_sparse: bool, passes: int, seed: int) -> dict[str, Any]:
         "AROW": Perceptron("arow", **shuffled),
         "AdaGrad": Perceptron("adagrad", **shuffled),
         "coin betting": Perceptron("coin", **shuffled),
+        "auto, six learners that vote": Perceptron("auto", **shuffled),
         "hinge, by sgd": LinearClassifier("hinge", random_state=seed),
         "logistic, by sgd": LinearClassifier("logistic", random_state=seed),
         "logistic regression": LogisticRegression(),
