@@ -68,7 +68,7 @@ bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
 
 serve: .venv/installed-serve
-	$(BIN)/python -m examples.serve_digits
+	$(BIN)/python -m examples.serving
 
 crash-test: .venv/installed-dev
 	$(BIN)/python -m tests.service.crash $(CRASH_TEST)
