@@ -57,7 +57,7 @@ test-wheel: dist
 OLDEST := .venv-oldest/bin/python
 test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
-	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx]" \
+	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx,serve,postgres]" \
 		hypothesis pandas pytest pytest-timeout pytest-xdist
 	$(OLDEST) -m pytest -n auto $(OLDEST_TESTS)
 
