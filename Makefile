@@ -63,7 +63,7 @@ test-wheel: dist
 OLDEST := .venv-oldest/bin/python
 test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
-	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx]" \
+	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx,serve,postgres]" \
 		hypothesis pandas pytest pytest-timeout pytest-xdist
 	$(OLDEST) -m pytest -n auto $(OLDEST_TESTS)
 
@@ -74,7 +74,7 @@ bench: .venv/installed-bench
 	$(BIN)/python -m benchmarks
 
 serve: .venv/installed-serve
-	$(BIN)/python -m examples.serve_digits
+	$(BIN)/python -m examples.serving
 
 crash-test: .venv/installed-dev
 	$(BIN)/python -m tests.service.crash $(CRASH_TEST)

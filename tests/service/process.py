@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import time
+from pathlib import Path
+
+from tests.service.preload import run_forked
 
 START_SECONDS = 240
 
@@ -70,6 +76,56 @@ class ServerProcess:
     @property
     def is_running(self):
         return self._process.poll() is None
+
+
+class ForkedServer:
+    """A server that is forked from a process without threads, which has imported and compiled everything.
+
+    It has the methods of `ServerProcess`.
+    """
+
+    def __init__(self, *arguments):
+        os.environ["NOVIKOFF_PRELOAD"] = "1"  # for the process that is forked from, which is started now
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["tests.service.preload"])
+        self._output = Path(tempfile.mkstemp(prefix="novikoff-server-")[1])
+        self._process = context.Process(target=run_forked, args=(list(map(str, arguments)), self._output))
+        self._process.start()
+        self.port = None
+
+    @property
+    def lines(self):
+        return self._output.read_text().splitlines()
+
+    @property
+    def is_running(self):
+        return self._process.is_alive()
+
+    def wait_until_ready(self):
+        """Wait until it answers; return whether it does, or has ended."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < START_SECONDS:
+            found = re.search(r"at http://127\.0\.0\.1:(\d+),", self._output.read_text())
+            if found or not self.is_running:
+                self.port = int(found[1]) if found else None
+                return found is not None
+            time.sleep(0.01)
+        raise AssertionError(self.lines)
+
+    def kill(self):
+        """Kill it without warning."""
+        os.kill(self._process.pid, signal.SIGKILL)
+        return self.wait()
+
+    def terminate(self):
+        """Ask it to stop; return its exit code."""
+        os.kill(self._process.pid, signal.SIGTERM)
+        return self.wait()
+
+    def wait(self, timeout=60):
+        self._process.join(timeout)
+        self._output.unlink()
+        return self._process.exitcode
 
 
 class Client:

@@ -15,7 +15,7 @@ from novikoff.service.snapshots import SnapshotPolicy, Snapshots
 from novikoff.service.starting import Beginning, begin, start
 from novikoff.service.writer import Writer
 
-__all__ = ["HostedModel", "HostingOptions"]
+__all__ = ["HostedModel", "HostingOptions", "warm_up"]
 
 
 class HostingOptions(msgspec.Struct, frozen=True):
@@ -112,19 +112,8 @@ class HostedModel:
         except BaseException:
             log.close()
             raise
-        self._warm_up(started.model)
+        warm_up(started.model)
         self.writer.start()
-
-    @staticmethod
-    def _warm_up(model: OnlineModel) -> None:
-        """Compile what requests need, or load it from the cache, on a model of its own."""
-        own = OnlineModel.untrained(model.model.model.learner, model.labels)
-        kinds = {"number": "number", "word": "word", "text": "text"}
-        row: Row = {"number": 1.0, "word": "a", "text": "some words of a text"}
-        labels = model.labels or ["a", "b"]
-        for _ in range(2):
-            own.predict([row], kinds)
-            own.learn([row] * len(labels), labels, kinds)
 
     def _open_log(self) -> EventLog:
         return open_log(self.options.log or self.folder / "log.sqlite", self.name)
@@ -132,3 +121,14 @@ class HostedModel:
     def stop(self) -> None:
         """Answer what is waiting, write a snapshot, and close the log."""
         self.writer.stop()
+
+
+def warm_up(model: OnlineModel) -> None:
+    """Compile what requests to a model need, or load it from the cache, by rows of another model."""
+    own = OnlineModel.untrained(model.model.model.learner, model.labels)
+    kinds = {"number": "number", "word": "word", "text": "text"}
+    row: Row = {"number": 1.0, "word": "a", "text": "some words of a text"}
+    labels = model.labels or ["a", "b"]
+    for _ in range(2):
+        own.predict([row], kinds)
+        own.learn([row] * len(labels), labels, kinds)

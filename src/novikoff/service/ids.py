@@ -10,6 +10,7 @@ from novikoff.service.refusals import BadRequestError
 
 __all__ = ["IdMaker", "is_id", "now", "require_id"]
 
+_DIGITS = 12  # that are random
 _VALID = re.compile(r"[A-Za-z0-9._~:@+=-]{1,128}", re.ASCII)
 
 
@@ -48,6 +49,7 @@ class IdMaker:
 
     def __init__(self) -> None:
         self._at, self._count = 0, 0
+        self._random = ""  # hexadecimal digits; a call to the system for each id would take longer than all the rest
 
     def __call__(self) -> str:
         at = now()
@@ -58,5 +60,8 @@ class IdMaker:
             if self._count >> 26:
                 self._at, self._count = self._at + 1, 0
         high, low = self._count >> 14, self._count & 0x3FFF
-        digits = f"{self._at:012x}7{high:03x}{0x8000 | low:04x}{os.urandom(6).hex()}"
+        if not self._random:
+            self._random = os.urandom(12 * 256).hex()
+        own, self._random = self._random[:_DIGITS], self._random[_DIGITS:]
+        digits = f"{self._at:012x}7{high:03x}{0x8000 | low:04x}{own}"
         return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

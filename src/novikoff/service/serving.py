@@ -88,7 +88,18 @@ def serve(
     if not names:
         raise ServiceError(f"{data} has no models. Name a model file, or begin with nothing by a name for it.")
     with FolderLock(data), _listen(options) as listener:
-        return asyncio.run(_Server(data, names, sources, options, hosting, say, listener).run())
+        server = _Server(data, names, sources, options, hosting, say, listener)
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(server.run())
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The event loop of uvloop, where it is installed: not on Windows."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _listen(options: ServerOptions) -> socket.socket:
@@ -121,8 +132,8 @@ class _Server:
         application = make_application(self._state, hosts, options.origins, options.tokens)
         config = uvicorn.Config(
             application,
-            loop="auto",
             http="auto",
+            proxy_headers=False,
             ws="none",
             lifespan="off",
             access_log=False,

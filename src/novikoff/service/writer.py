@@ -14,6 +14,7 @@ the middle of an update, and no request sees an answer that is not on the disk.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -41,6 +42,7 @@ Deliver = Callable[[list[tuple[Any, Results]]], None]
 
 _LARGEST_BATCH = 2048  # requests
 _EXPIRY = 1000  # milliseconds between two removals of predictions that wait for too long
+_GATHER = 0.002  # seconds at most that a batch waits for more requests
 _IDLE = 0.2  # seconds without requests, after which what is left to be logged is logged
 
 
@@ -105,7 +107,9 @@ class Writer:
         self._calls: deque[tuple[Callable[[], Any], Callable[[Any, BaseException | None], None]]] = deque()
         self._waiting = 0
         self._expire_at = 0
+        self._expected = 0  # requests of the last batch; as many are likely to come again at once
         self._wake = threading.Condition()
+        self._is_idle = False  # whether the thread waits for requests
         self._is_stopping = False
         self.failure: BaseException | None = None
         self.predictions = 0  # since the start
@@ -137,7 +141,8 @@ class Writer:
                 raise QueueFullError(f"{self._waiting:,} requests are waiting. Try again in a second.")
             self._waiting += len(requests)
             self._queue.append(_Submission(requests, deliver, token))
-            self._wake.notify()
+            if self._is_idle:
+                self._wake.notify()
 
     def ask(self, requests: Sequence[Request], timeout: float | None = 60.0) -> Results:
         """Submit requests and wait for their answers."""
@@ -214,10 +219,14 @@ class Writer:
         """Wait for requests and answer them; return whether to go on."""
         with self._wake:
             if not (self._queue or self._calls or self._is_stopping):
+                self._is_idle = True
                 self._wake.wait(_IDLE)
+                self._is_idle = False
             is_idle = not (self._queue or self._calls)
             if is_idle and self._is_stopping:
                 return False
+        self._wait_for_more()
+        with self._wake:
             batch = self._gather()
             calls = [self._calls.popleft() for _ in range(len(self._calls))]
         if batch:
@@ -232,6 +241,12 @@ class Writer:
             done(result, error)
         self._save_if_due()
         return True
+
+    def _wait_for_more(self) -> None:
+        """Wait a moment if clients that were answered together are likely to come again: one sync does for all."""
+        deadline = time.monotonic() + _GATHER
+        while self._waiting and self._waiting < self._expected and time.monotonic() < deadline:
+            time.sleep(_GATHER / 8)
 
     def _give_up(self, error: BaseException) -> None:
         """Tell everyone who waits that there will be no answer: what was being logged may be in the log, or not."""
@@ -249,6 +264,7 @@ class Writer:
             batch.append(self._queue.popleft())
             n += len(batch[-1].requests)
         self._waiting -= n
+        self._expected = (3 * n) // 4
         return batch
 
     def _answer(self, batch: list[_Submission]) -> None:

@@ -1,12 +1,13 @@
 """Schemathesis: requests made from the OpenAPI document, to a real server; every answer must be as documented."""
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
-from schemathesis.specs.openapi import checks as openapi
 
 from novikoff.service.web.table import OPERATIONS
 from tests.service.process import ServerProcess
+
+schemathesis = pytest.importorskip("schemathesis")
+openapi = pytest.importorskip("schemathesis.specs.openapi.checks")
 
 CHECKS = [openapi.status_code_conformance, openapi.content_type_conformance, openapi.response_schema_conformance]
 # Events never end, and the document itself is read already.

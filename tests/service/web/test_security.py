@@ -87,3 +87,19 @@ def test_names_of_models_are_no_paths(tmp_path):
     for name in ("../a", "a/b", "", ".a", "a" * 65, "ä"):
         with pytest.raises(ServiceError, match="cannot be the name of a model"):
             serve(tmp_path, {name: None}, ServerOptions(), HostingOptions(), print)
+
+
+def test_headers_that_are_there_twice(caller):
+    async def ask(name):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"host", b"localhost"), (name, b"evil.example"), (name, b"localhost")]
+        scope = {"type": "http", "method": "GET", "path": "/v2", "headers": headers, "query_string": b""}
+        await caller.application(scope, None, send)
+        return sent[0]["status"]
+
+    assert caller.loop.run_until_complete(ask(b"host")) == 400
+    assert caller.loop.run_until_complete(ask(b"origin")) == 400

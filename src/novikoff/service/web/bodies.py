@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from novikoff.service.refusals import RefusalError
@@ -36,7 +35,12 @@ class GoneError(RefusalError):
 
 
 def _media_type(scope: Scope) -> str:
-    return Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+    kind = scope["novikoff.headers"].get(b"content-type", b"")
+    return "application/json" if kind == b"application/json" else _parse_media_type(kind)
+
+
+def _parse_media_type(kind: bytes) -> str:
+    return kind.decode("latin-1").partition(";")[0].strip().lower()
 
 
 def is_lines(scope: Scope) -> bool:
@@ -53,7 +57,7 @@ def require_json(scope: Scope) -> None:
 
 async def read_body(scope: Scope, receive: Receive) -> bytes:
     """Read a whole body."""
-    length = Headers(scope=scope).get("content-length", "")
+    length = scope["novikoff.headers"].get(b"content-length", b"")
     if length.isdigit() and int(length) > LARGEST:
         raise TooLargeError(f"The body has more than {LARGEST:,} bytes. Send lines (application/x-ndjson).")
     body = b""

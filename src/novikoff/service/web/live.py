@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
-from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp
 
@@ -27,7 +26,7 @@ _LEDGER_EVERY = 0.5  # seconds
 async def get_events(call: Call) -> ASGIApp:
     """Send an event for every label that is learned, and the ledger after them; both stop when the server stops."""
     model = call.model
-    given = Headers(scope=call.scope).get("last-event-id", "")
+    given = call.scope["novikoff.headers"].get(b"last-event-id", b"").decode("latin-1")
     if given and not (given.isascii() and given.isdigit() and len(given) < 19):
         raise BadRequestError("Last-Event-ID must be the seq of a label.")
     after = int(given) if given else model.hosted.writer.seq

@@ -6,8 +6,6 @@ import http
 import logging
 
 import msgspec
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.responses import Response
 
 from novikoff.service.refusals import RefusalError
@@ -56,17 +54,3 @@ def problem_of(error: Exception) -> Response:
     status = status_of(error)
     titles = {422: "The body cannot be used", 400: "The body cannot be read", 500: "The service has failed"}
     return problem(status, titles[status], describe_error(error))
-
-
-async def on_http_error(request: Request, error: Exception) -> Response:
-    """Answer an error of the framework: no such path, a method that is not allowed."""
-    assert isinstance(error, HTTPException)
-    phrase = http.HTTPStatus(error.status_code).phrase
-    answer = problem(error.status_code, phrase, f"{phrase}: {request.method} {request.url.path}")
-    answer.headers.update(error.headers or {})
-    return answer
-
-
-async def on_error(request: Request, error: Exception) -> Response:
-    """Answer an error that a handler has raised."""
-    return problem_of(error)

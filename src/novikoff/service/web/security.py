@@ -5,11 +5,11 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from novikoff.errors import ServiceError
@@ -21,6 +21,7 @@ TokenScope = Literal["predict", "label", "admin"]
 SCOPES: tuple[TokenScope, ...] = ("predict", "label", "admin")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _SHORTEST = 16
+_ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
 _PREFLIGHT_SECONDS = "600"
 
 
@@ -99,10 +100,17 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
+        given = scope["headers"]
+        headers = dict(given)
+        if len(headers) < len(given) and _names_twice(given):
+            await problem(400, "Ambiguous headers", "A header is there twice that may be there once.")(
+                scope, receive, send
+            )
+            return
+        scope["novikoff.headers"] = headers
+        host = headers.get(b"host", b"").decode("latin-1")
+        origin = headers[b"origin"].decode("latin-1") if b"origin" in headers else None
         if "*" not in self._hosts and _name_of(host) not in self._hosts:
             detail = f"The Host header names {host[:100]!r}, which is not this service. --allow-host allows a name."
             await problem(403, "Forbidden host", detail)(scope, receive, send)
@@ -117,12 +125,19 @@ class Guard:
                 return
             send = _allow_origin(origin, send)
         if self._tokens is not None:
-            authorization = headers.get("authorization")
-            scopes = None if authorization is None else self._tokens.scopes_of(authorization)
+            authorization = headers.get(b"authorization", b"").decode("latin-1")
+            scopes = self._tokens.scopes_of(authorization) if authorization else None
             scope["novikoff.scopes"] = scopes or set()
         await self._app(scope, receive, send)
 
 
+def _names_twice(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Whether a header that decides something is there twice."""
+    names = [name for name, _ in headers if name in _ONCE]
+    return len(set(names)) < len(names)
+
+
+@lru_cache(maxsize=256)
 def _name_of(host: str) -> str:
     """The name in a Host header, without the port.
 
