@@ -1,4 +1,5 @@
 # make demo   install what is needed into .venv and watch a perceptron learn
+# make studio watch it in the browser: scenes, the proof, points that you draw, files of yours
 # make test   the same, and run all tests
 # make check  lint, types and import rules
 # make dist   build the wheel and the source archive into dist/
@@ -10,10 +11,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest bench fuzz clean
+.PHONY: demo studio test check dist test-wheel test-oldest bench fuzz clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
+
+studio: .venv/installed-studio
+	$(BIN)/novikoff studio $(STUDIO)
 
 # Once as it is used. Then parts of it: without the JIT, and with bounds checks, where an index out of bounds is an error;
 # without any hand-written code; and with new random examples, whose seed is printed if one fails.
@@ -55,8 +59,8 @@ test-wheel: dist
 OLDEST := .venv-oldest/bin/python
 test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
-	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx]" \
-		hypothesis pandas pytest pytest-timeout pytest-xdist
+	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx,studio]" \
+		axe-playwright-python hypothesis pandas pytest pytest-timeout pytest-xdist
 	$(OLDEST) -m pytest -n auto $(OLDEST_TESTS)
 
 fuzz: .venv/installed-dev
