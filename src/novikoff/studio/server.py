@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -209,7 +210,8 @@ def bind(port: int | None) -> socket.socket:
 
 
 def serve(studio: Studio, listening: socket.socket) -> None:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C or SIGTERM; both end as a KeyboardInterrupt."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises it again once it has shut down
     config = uvicorn.Config(studio.make_app(), log_level="warning", access_log=False, lifespan="off")
     with closing(listening), studio.files:
         uvicorn.Server(config).run(sockets=[listening])
