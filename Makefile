@@ -1,4 +1,5 @@
 # make demo   install what is needed into .venv and watch a perceptron learn
+# make studio watch it in the browser: scenes, the proof, points that you draw, files of yours
 # make test   the same, and run all tests
 # make check  lint, types and import rules
 # make dist   build the wheel and the source archive into dist/
@@ -13,10 +14,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check dist test-wheel test-oldest bench fuzz serve crash-test clean
+.PHONY: demo studio test check dist test-wheel test-oldest bench fuzz serve crash-test clean
 
 demo: .venv/installed
 	$(BIN)/novikoff demo
+
+studio: .venv/installed-studio
+	$(BIN)/novikoff studio $(STUDIO)
 
 # Once as it is used. Then parts of it: without the JIT, and with bounds checks, where an index out of bounds is an error;
 # without any hand-written code; and with new random examples, whose seed is printed if one fails. Workers that steal work
@@ -63,8 +67,8 @@ test-wheel: dist
 OLDEST := .venv-oldest/bin/python
 test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
-	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx,serve,postgres]" \
-		hypothesis pandas pytest pytest-timeout pytest-xdist
+	$(OLDEST) -m pip install --quiet --constraint constraints-oldest.txt --editable ".[plot,onnx,serve,postgres,studio]" \
+		axe-playwright-python hypothesis pandas pytest pytest-timeout pytest-xdist
 	$(OLDEST) -m pytest -n auto $(OLDEST_TESTS)
 
 fuzz: .venv/installed-dev

@@ -323,8 +323,19 @@ def test_lessons(open_page, tmp_path):
 # -- for everyone
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["cmu", "xor", "moons", "noise", "nearly", "descent"])
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("cmu", "light"),
+        ("cmu", "dark"),
+        ("noise", "light"),
+        ("noise", "dark"),
+        ("xor", "dark"),
+        ("moons", "light"),
+        ("nearly", "light"),
+        ("descent", "dark"),
+    ],
+)
 def test_axe_finds_nothing(name, scheme, open_page, address):
     page = open_page(f"{address}?scene={name}", color_scheme=scheme)
     while page.locator(".panel:not([open]) summary").count():

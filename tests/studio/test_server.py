@@ -63,11 +63,17 @@ def test_requests_from_other_sites_are_refused(ask):
 def test_files_need_the_token(ask, studio):
     cookie = f"novikoff-studio-{studio.port}"
     for given in ("", f"{cookie}=wrong", f"{cookie}="):
-        for method, path in (("POST", "/api/files?name=a.csv"), ("GET", "/api/files"), ("GET", "/api/files/1/run")):
+        for method, path in (
+            ("POST", "/api/files?name=a.csv"),
+            ("GET", "/api/files/1/model"),
+            ("GET", "/api/files/1/run"),
+        ):
             status, _, body = ask(method, path, "x,y\n1,a\n" if method == "POST" else None, Cookie=given)
             assert status == 403, path
             assert "the address with the token" in json.loads(body)["error"]
-    assert ask("GET", "/api/files", Cookie=f"{cookie}={studio.token}")[0] == 200
+        assert json.loads(ask("GET", "/api/files", Cookie=given)[2]) == {"is_open": False}
+    found = json.loads(ask("GET", "/api/files", Cookie=f"{cookie}={studio.token}")[2])
+    assert found == {"is_open": True, "files": [], "target": None}
 
 
 def test_the_opening_address_sets_a_cookie_and_keeps_the_query(ask, studio):

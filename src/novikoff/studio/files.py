@@ -85,7 +85,6 @@ class FileViews:
     def routes(self) -> list[tuple[str, _Endpoint, list[str]]]:
         """Return (path, endpoint, methods) of all requests about files."""
         return [
-            ("/api/files", self._list, ["GET"]),
             ("/api/files", self._upload, ["POST"]),
             ("/api/files/{number}/columns", self._columns, ["POST"]),
             ("/api/files/{number}/certify", self._certify, ["POST"]),
@@ -95,9 +94,10 @@ class FileViews:
             ("/api/files/{number}/model", self._model, ["GET"]),
         ]
 
-    async def _list(self, request: Request) -> Response:
+    def to_json(self) -> dict[str, Any]:
+        """Return the files by name, and the target of the first."""
         files = [{"id": number, "name": view.name} for number, view in self.views.items()]
-        return _json({"files": files, "target": self.target})
+        return {"files": files, "target": self.target}
 
     async def _upload(self, request: Request) -> Response:
         if len(self.views) >= _MOST_FILES:

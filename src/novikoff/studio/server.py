@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -72,6 +73,7 @@ class Studio:
             Route("/api/lesson", self._lesson),
             Route("/api/records", _record, methods=["POST"]),
             Route("/api/page", _exported_page, methods=["POST"]),
+            Route("/api/files", self._files),
             *(Route(path, self._guarded(call), methods=methods) for path, call, methods in self.files.routes()),
         ]
         handlers: dict[Any, Any] = {NovikoffError: _explain, HTTPException: _explain_status}
@@ -87,6 +89,11 @@ class Studio:
 
     async def _lesson(self, request: Request) -> Response:
         return _json(None if self.lesson is None else self.lesson.to_json())
+
+    async def _files(self, request: Request) -> Response:
+        """Return the files; without the token only that it is missing, which is no error of the page."""
+        is_open = has_token(request, self.token, self.port)
+        return _json({"is_open": is_open} | (self.files.to_json() if is_open else {}))
 
     def _guarded(self, endpoint: _Endpoint) -> _Endpoint:
         async def checked(request: Request) -> Response:
@@ -203,7 +210,8 @@ def bind(port: int | None) -> socket.socket:
 
 
 def serve(studio: Studio, listening: socket.socket) -> None:
-    """Serve until Ctrl-C."""
+    """Serve until Ctrl-C or SIGTERM; both end as a KeyboardInterrupt."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # uvicorn raises it again once it has shut down
     config = uvicorn.Config(studio.make_app(), log_level="warning", access_log=False, lifespan="off")
     with closing(listening), studio.files:
         uvicorn.Server(config).run(sockets=[listening])

@@ -11,15 +11,12 @@ let host = null;
 
 export async function showFileView(element) {
   host = element;
-  try {
-    const { files, target } = await getJson("api/files");
-    file.files = files;
-    if (files.length) await openFile(files[0], target);
-    else drawFile();
-    if (files.length) host.scrollIntoView();
-  } catch {
-    replace(host, h("section", { class: "card" }, h("h2", {}, "A file of yours"), h("p", { class: "hint" }, "To open files here, open the address that the command printed: it has the token that files need.")));
-  }
+  const { is_open, files, target } = await getJson("api/files");
+  if (!is_open) return replace(host, h("section", { class: "card" }, h("h2", {}, "A file of yours"), h("p", { class: "hint" }, "To open files here, open the address that the command printed: it has the token that files need.")));
+  file.files = files;
+  if (!files.length) return drawFile();
+  await openFile(files[0], target);
+  host.scrollIntoView();
 }
 
 async function openFile({ id, name }, target = null) {

@@ -165,8 +165,9 @@ function play() {
   }
   // Above 20 per second several examples share a frame.
   const hop = state.speed > 20 ? Math.round(state.speed / 20) : 1;
+  if (state.at + hop >= last) stop();
   show(Math.min(last, state.at + hop));
-  timer = setTimeout(play, (1000 * hop) / state.speed);
+  if (state.playing) timer = setTimeout(play, (1000 * hop) / state.speed);
 }
 
 // One request at a time, and after it only the newest of those that were wanted meanwhile.

@@ -216,8 +216,11 @@ export class Plane {
     const { record, at } = state;
     if (record.fields || !record.events) return;
     const longest = Math.max(...record.events.w.map(([a, b]) => Math.hypot(a, b)), 1e-300);
-    const room = 0.42 * this.view.side;
-    const scale = longest <= room ? 1 : [0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001].find((f) => f * longest <= room) ?? room / longest;
+    const { x, y, side } = this.view;
+    const room = 0.9 * Math.max(0.12 * side, Math.min(-x, -y, x + side, y + side));
+    const power = 10 ** Math.floor(Math.log10(room / longest));
+    const scale = longest <= room ? 1 : [5, 2, 1].find((factor) => factor * power * longest <= room) * power;
+    if (scale !== 1) this.layers.arrows.append(this.label([x, y], `w is drawn × ${num(scale)}`, { dx: 10, dy: -12, class: "tick" }));
     const shrink = (w) => w.map((v) => scale * v);
     const event = at >= 0 ? record.events.step[at] : 0;
     if (event && state.hypothesis === "last") {
@@ -226,9 +229,11 @@ export class Plane {
       if (old) this.layers.boundary.prepend(old);
       if (before.w[0] || before.w[1]) this.arrow([0, 0], shrink(before.w), "old-arrow");
       const row = record.points[record.events.row[at]];
-      this.arrow(shrink(before.w), shrink(weightsAt(record, at, "last").w), "ghost-arrow", row[2] > 0 ? "+x" : "−x");
+      const [from, to] = [before, weightsAt(record, at, "last")].map(({ w }) => shrink(w));
+      this.arrow(from, to, "ghost-arrow");
+      this.layers.arrows.append(this.label([(from[0] + to[0]) / 2, (from[1] + to[1]) / 2], row[2] > 0 ? "+x" : "−x", { dx: 9, dy: 5, class: "arrow-name ghost-arrow-name" }));
     }
-    if (now.w[0] || now.w[1]) this.arrow([0, 0], shrink(now.w), "w-arrow", scale === 1 ? "w" : `w (drawn × ${num(scale)})`);
+    if (now.w[0] || now.w[1]) this.arrow([0, 0], shrink(now.w), "w-arrow", "w");
     else this.layers.arrows.append(s("circle", { cx: this.px([0, 0])[0], cy: this.px([0, 0])[1], r: 4, class: "w-dot" }), this.label([0, 0], "w = 0", { dx: 22, dy: 26, class: "arrow-name" }));
   }
 
