@@ -83,6 +83,23 @@ def text_like(n: int, d: int, words: int, seed: int = 0) -> Split:
     return Split(X[:n], y[:n], X[n:], y[n:], f"text-like: Zipf columns, tf-idf, rows of norm 1, seed {seed}")
 
 
+def unequal_binary(n: int, d: int, seed: int = 0) -> Split:
+    """Sparse rows of ones whose numbers of non-zeros are log-normal, from 1 to about a hundred; column k is drawn with
+    probability proportional to 1 / (k + 1)^0.9, and 3 % of the rows are positive."""
+    rng = np.random.default_rng(seed)
+    total = n + _HELD_OUT
+    lengths = np.clip(np.exp(rng.normal(2.2, 0.75, total)).astype(int), 1, 110)
+    spread = np.cumsum((np.arange(d) + 1.0) ** -0.9)
+    drawn = np.searchsorted(spread, rng.random(lengths.sum()) * spread[-1]).astype(np.int32)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    X = sp.csr_array((np.ones(len(drawn)), drawn, indptr), shape=(total, d))
+    X.sum_duplicates()
+    X.data[:] = 1.0
+    scores = X @ rng.standard_normal(d) + 0.8 * rng.standard_normal(total)
+    y = (scores > np.quantile(scores, 0.97)).astype(np.int64)
+    return Split(X[:n], y[:n], X[n:], y[n:], f"binary, rows of very different lengths, 3 % positive, seed {seed}")
+
+
 def uniform_sparse(n: int, d: int, per_row: int, seed: int = 0) -> tuple[sp.csr_array, np.ndarray]:
     """Rows with exactly `per_row` non-zeros, one in each of as many equal ranges of columns. The first is always column
     0 and determines the label of 19 rows in 20, so that the number of mistakes does not depend on `per_row`."""

@@ -43,6 +43,8 @@ _HOMES = {
     "margin": "novikoff.theory.margins",
     "margins": "novikoff.theory.margins",
     "mistake_bound": "novikoff.theory.bounds",
+    "compare_bounds": "novikoff.theory.bound_comparison",
+    "BoundComparison": "novikoff.theory.bound_comparison",
     "open_stream": "novikoff.data.formats.opening",
     "select": "novikoff.estimators",
     "show_versions": "novikoff._compiled.versions",
@@ -62,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "BoundComparison",
     "DescentDisplay",
     "EnsembleDisplay",
     "FewestErrors",
@@ -89,6 +92,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "certify",
+    "compare_bounds",
     "distributed",
     "errors",
     "fewest_errors",
@@ -144,6 +148,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.model import StreamModel
     from novikoff.streaming.regressor import StreamRegressor
     from novikoff.structured import SequenceTagger, StructuredPerceptron
+    from novikoff.theory.bound_comparison import BoundComparison, compare_bounds
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors, fewest_errors

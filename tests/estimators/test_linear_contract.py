@@ -18,13 +18,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 ESTIMATORS = [
     *(nk.LinearClassifier(loss, "sgd", max_iter=30, random_state=0) for loss in nk.losses.NAMES),
     nk.LinearClassifier("hinge", "gd", max_iter=50),
+    *(
+        nk.LinearClassifier(loss, "dual", max_iter=100, random_state=0)
+        for loss in ("hinge", "squared-hinge", "logistic")
+    ),
     *(nk.LinearClassifier(loss, "newton") for loss in ("squared-hinge", "logistic", "squared")),
     *(nk.LinearClassifier(loss, "gd", alpha=1e-2, max_iter=50) for loss in ("squared-hinge", "logistic", "squared")),
     *(
         nk.LinearClassifier(loss, "stochastic-newton", max_iter=20, random_state=0)
         for loss in ("squared-hinge", "logistic", "squared")
     ),
-    *(nk.LinearRegressor(solver=solver, max_iter=50, random_state=0) for solver in SOLVERS),
+    *(nk.LinearRegressor(solver=solver, max_iter=50, random_state=0) for solver in SOLVERS if solver != "dual"),
 ]
 
 

@@ -232,6 +232,9 @@ CASES = {
     "linear-classifier-classes": _fitted(
         lambda: nk.LinearClassifier("squared-hinge", "newton", alpha=0.1), lambda X: classes(X, 3)
     ),
+    "linear-classifier-dual": _fitted(
+        lambda: nk.LinearClassifier("hinge", "dual", alpha=0.1, random_state=0), lambda X: classes(X, 2)
+    ),
     "linear-regressor": _fitted(lambda: nk.LinearRegressor(alpha=0.1), _sum),
     "kernel-voted": _classifier(lambda: nk.KernelPerceptron(gamma=0.1)),
     "kernel-averaged-classes": _classifier(lambda: nk.KernelPerceptron("poly", degree=2, hypothesis="averaged"), 3),

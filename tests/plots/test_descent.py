@@ -39,6 +39,18 @@ def test_lines_are_the_traces(models, axes):
     assert {ax.get_xscale() for ax in axes} == {ax.get_yscale() for ax in axes} == {"log"}
 
 
+def test_gaps_are_those_of_the_traces(axes):
+    X, y = make_classification(200, 6, random_state=0)
+    model = nk.LinearClassifier("logistic", "sgd", alpha=1e-2, max_iter=4, tol=0.1, random_state=0).fit(X, y)
+    display = nk.DescentDisplay({"sgd": model.trace_}).plot(axes)
+    trace = model.trace_
+    for line, column in zip(display.gaps_["sgd"], ("passes", "seconds"), strict=True):
+        known = (getattr(trace, column) > 0) & (trace.gap > 0)
+        assert known.any()
+        np.testing.assert_array_equal(line.get_ydata(), trace.gap[known])
+        np.testing.assert_array_equal(line.get_xdata(), getattr(trace, column)[known])
+
+
 def test_a_given_optimum_is_used(models, axes):
     display = nk.DescentDisplay.from_estimators(models, optimum=0.0, ax=axes)
     assert min(display.lines_["newton"][0].get_ydata()) == models["newton"].trace_.objective.min()

@@ -10,13 +10,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from novikoff.errors import DataError
+from novikoff.inputs.rows import Rows
+from novikoff.theory.bound_comparison import compare_bounds
 from novikoff.theory.bounds import mistake_bound
 from novikoff.theory.separability import certify
 from tests.reference import perceptron as reference
 from tests.support.strategies import FORMATS, separable, streams
 
-THEOREMS = "freund-schapire", "hinge"
-TOLERANCES = {"freund-schapire": 1e-7, "hinge": 2e-6}
+THEOREMS = "freund-schapire", "hinge", "row-lengths"
+TOLERANCES = {"freund-schapire": 1e-7, "hinge": 2e-6, "row-lengths": 2e-6}
 
 
 def vectors(X, y, intercept=True):
@@ -29,7 +31,20 @@ def formula(theorem, Z, v):
     p, h = math.sqrt((Z**2).sum(axis=1).max()) * np.linalg.norm(v), np.maximum(0, 1 - Z @ v)
     if theorem == "freund-schapire":
         return (p + math.sqrt((h**2).sum())) ** 2
+    if theorem == "row-lengths":
+        return most_by_lengths(Z, np.linalg.norm(v), h.sum())
     return ((p + math.sqrt(p * p + 4 * h.sum())) / 2) ** 2
+
+
+def most_by_lengths(Z, length, loss):
+    """The largest M with M - loss <= |v| sqrt(sum of the M largest |z|^2), by halving; sums are linear in between."""
+    sums = np.append(0.0, np.cumsum(sorted((z @ z for z in Z), reverse=True)))
+    low, high = 0.0, float(len(Z))
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        fits = middle - loss <= length * math.sqrt(np.interp(middle, range(len(sums)), sums))
+        low, high = (middle, high) if fits else (low, middle)
+    return high
 
 
 def best(theorem, Z):
@@ -112,8 +127,107 @@ def test_a_run_that_reaches_the_bound():
     bound = mistake_bound(np.eye(9), [1, -1, -1] * 3, fit_intercept=False)
     assert bound.theorem == "novikoff"
     assert bound.passes == "any"
-    assert [candidate.mistakes for candidate in bound.candidates.values()] == [9, 9, 9]
+    assert [candidate.mistakes for candidate in bound.candidates.values()] == [9] * 4
     assert bound.lower == pytest.approx(9)
+
+
+def test_one_long_row_does_not_spoil_the_bound():
+    """The other theorems multiply all mistakes by its length, and prove nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    X[7] *= 30.0
+    y = np.where(X @ [1.0, 0.3] + 0.2 * rng.normal(size=200) > 0, 1, -1)
+    bound = mistake_bound(X, y, fit_intercept=False)
+    assert bound.theorem == "row-lengths"
+    assert bound.candidates["hinge"].mistakes == bound.candidates["freund-schapire"].mistakes == 200
+    assert bound.mistakes < 120
+    assert max(longest_run(X, y, False, rng, 40), adversarial_run(X, y, False)) <= bound.mistakes
+    bound.verify(X, y)
+
+
+@given(stream=streams(labels=(-1, 1)), seed=st.integers(0, 999), intercept=st.booleans())
+def test_no_run_makes_more_mistakes_than_any_direction_allows(stream, seed, intercept):
+    """Rows of very different lengths, and directions and margins of one's own, in random and adversarial orders."""
+    X, y = stream
+    rng = np.random.default_rng(seed)
+    X = X * 2.0 ** rng.integers(-4, 5, len(X))[:, None]
+    positive = 1 if 1 in y else None
+    u, margin = rng.normal(size=X.shape[1] + intercept), rng.exponential()
+    bound = mistake_bound(X, y, fit_intercept=intercept, positive=positive, u=u, margin=margin)
+    signs = y if 1 in y else -y
+    most = max(longest_run(X, signs, intercept, rng, 10), adversarial_run(X, signs, intercept))
+    Z = vectors(X, signs, intercept)
+    for name in THEOREMS:
+        found = bound.candidates[name]
+        assert most <= found.mistakes
+        assert found.value == pytest.approx(formula(name, Z, u / np.linalg.norm(u) / margin), rel=1e-9)
+    shortfall = np.maximum(0.0, margin - Z @ u / np.linalg.norm(u))
+    assert bound.candidates["freund-schapire"].deviation == pytest.approx(
+        np.linalg.norm(shortfall), rel=1e-9, abs=1e-12
+    )
+    bound.verify(X, y)
+
+
+def test_a_direction_that_separates_has_novikoffs_bound():
+    X, y = np.array([[1.0, 2.0], [2.0, 0.5], [-1.0, -1.0]]), np.array([1, 1, -1])
+    bound = mistake_bound(X, y, fit_intercept=False, u=[2.0, 2.0], margin=1.0)
+    assert bound.candidates["novikoff"].value == pytest.approx(5.0)
+    assert bound.candidates["novikoff"].passes == "any"
+    bound.verify(X, y)
+    assert "novikoff" not in mistake_bound(X, y, fit_intercept=False, u=[1.0, 1.0], margin=2.0).candidates
+    best_norm = certify(X, y, fit_intercept=False).minimum_norm
+    assert bound.radius**2 * best_norm**2 == pytest.approx(certify(X, y, fit_intercept=False).mistake_bound)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"u": [1.0, 0.0]}, "needs both u and margin"),
+        ({"margin": 1.0}, "needs both u and margin"),
+        ({"u": [1.0, 0.0], "margin": 0.0}, "margin must be a number > 0, found 0.0"),
+        ({"u": [1.0], "margin": 1.0}, "u must have 2 numbers, or one more for the constant coordinate; it has 1"),
+        ({"u": [0.0, 0.0], "margin": 1.0}, "finite numbers, not all 0"),
+        ({"constant": -1.0}, "must be a number >= 0, found -1.0"),
+    ],
+)
+def test_directions_that_are_none(given, match):
+    with pytest.raises(DataError, match=match):
+        mistake_bound([[0.0, 1.0], [1.0, 0.0]], [0, 1], **given)
+
+
+# -- changed rows
+
+
+@given(stream=streams(labels=(-1, 1)), seed=st.integers(0, 99), unit=st.booleans(), center=st.booleans())
+def test_no_run_on_changed_rows_makes_more_mistakes(stream, seed, unit, center):
+    X, y = stream
+    bound = mistake_bound(X, y, positive=1 if 1 in y else None, unit_length=unit, center=center, constant=0.5)
+    changed, signs = bound.change.apply(X), y if 1 in y else -y
+    rng = np.random.default_rng(seed)
+    most = max(longest_run(changed, signs, False, rng, 10), adversarial_run(changed, signs, False))
+    assert most <= bound.mistakes
+    if unit:
+        assert bound.radius <= 1.0 + 1e-12
+    bound.verify(X, y)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_comparison(form):
+    X, y = inseparable(3)
+    X = X + 5.0
+    found = compare_bounds(FORMATS[form](X), y)
+    assert [bound.mistakes for bound in found.bounds] == sorted(bound.mistakes for bound in found.bounds)
+    assert found.unchanged.mistakes == mistake_bound(X, y).mistakes
+    assert found.best.mistakes <= found.unchanged.mistakes
+    assert str(found.best.change) in repr(found)
+    for bound in found.bounds:
+        bound.verify(FORMATS[form](X), y)
+    assert len(compare_bounds(X, y, fit_intercept=False).bounds) == 4
+    assert len(compare_bounds(X, y, constants=[0.1, 2.0]).bounds) == 6
+    if sp.issparse(FORMATS[form](X)):
+        with pytest.raises(DataError, match=r"pass X\.toarray"):
+            mistake_bound(FORMATS[form](X), y, center=True)
 
 
 # -- as tight as the theorem allows
@@ -148,18 +262,25 @@ def test_the_gap_is_within_the_tolerance(stream, intercept):
 @given(stream=streams(labels=(-1, 1)), intercept=st.booleans())
 def test_hinge_is_never_above_the_others(stream, intercept):
     found = mistake_bound(*stream, fit_intercept=intercept).candidates
-    values = [found[name].value for name in ("hinge", "freund-schapire", "novikoff") if name in found]
+    values = [found[name].value for name in ("row-lengths", "hinge", "freund-schapire", "novikoff") if name in found]
     assert values == sorted(values) or np.diff(values).min() >= -1e-5 * values[0]
 
 
 @given(stream=streams(labels=(-1, 1)), seed=st.integers(0, 99), theorem=st.sampled_from(THEOREMS))
 def test_weak_duality(stream, seed, theorem):
     """The lower bound of any dual weights is below the bound of any v: formulas of `lower` against those of `value`."""
-    from novikoff.theory.hinge_bounds import FreundSchapireBound, HingeBound
+    from novikoff.theory.hinge_bounds import FreundSchapireBound, HingeBound, RowLengthBound, ScaledPoints
+    from novikoff.theory.signed_points import SignedPoints
 
     Z, rng = vectors(*stream), np.random.default_rng(seed)
     R = math.sqrt((Z**2).sum(axis=1).max())
-    shape = FreundSchapireBound() if theorem == "freund-schapire" else HingeBound()
+    rows = Rows.of(stream[0])
+    rows.require_numbers()
+    shape = {
+        "freund-schapire": FreundSchapireBound(),
+        "hinge": HingeBound(),
+        "row-lengths": RowLengthBound(ScaledPoints(SignedPoints(rows, stream[1].astype(float), 1.0))),
+    }[theorem]
     for _ in range(20):
         alpha = rng.random(len(Z)) * rng.integers(0, 2, len(Z))
         v = rng.normal(size=Z.shape[1]) * 10.0 ** rng.integers(-3, 2)
@@ -188,7 +309,8 @@ def test_novikoff_is_the_best_of_all_where_rows_are_many():
     bound = mistake_bound(X, y)
     assert bound.theorem == "novikoff"
     values = [found.value for found in bound.candidates.values()]
-    assert values == pytest.approx([values[0]] * 3, rel=1e-9)
+    assert values[:3] == pytest.approx([values[0]] * 3, rel=1e-9)
+    assert values[3] <= values[0] * (1 + 1e-9)
     assert bound.candidates["hinge"].gap < 1e-6
 
 
@@ -259,8 +381,8 @@ def test_many_rows_and_columns():
     y[:100] = 1 - y[:100]
     X = sp.vstack([X, X[0]], format="csr")
     bound = mistake_bound(X, np.append(y, 1 - y[0]))
-    assert bound.theorem == "hinge"
-    assert bound.mistakes < 600
+    assert bound.theorem == "row-lengths"
+    assert bound.mistakes <= bound.candidates["hinge"].mistakes < 600
     assert all(found.gap <= 2e-6 * found.value for found in bound.candidates.values())
 
 

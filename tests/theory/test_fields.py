@@ -21,6 +21,7 @@ from novikoff.kernel_methods.kernels import CustomKernel, Kernel
 from novikoff.theory.bounds import MistakeBound
 from novikoff.theory.certificates import Inseparable, KernelSeparable, Question, Separable
 from novikoff.theory.fewest_errors import FewestErrors
+from novikoff.theory.row_changes import RowChange
 
 RNG = np.random.default_rng(11)
 X = RNG.integers(-4, 5, (24, 3)).astype(float)
@@ -209,6 +210,7 @@ FORGERIES = {
             replace(c, question=replace(c.question, n_asked=None)),
         ],
         "candidates": candidates,
+        "change": lambda change: [RowChange(constant=2.0), RowChange(center=True, constant=1.0)],
     },
     Question: {
         "positive": numbers("maybe", None, 17),
@@ -232,6 +234,7 @@ FORGERIES = {
 }
 
 UNCHECKED = {
+    MistakeBound: {"is_given": "where u comes from; candidates must agree on it"},
     CustomKernel: {
         "is_positive": "what its user says of it; verify looks at the matrix",
         "polynomial": "None for all functions of users",
@@ -361,6 +364,7 @@ ALSO_TRUE = {
     "candidates": [{}],
     "fit_intercept": [True],
     "one_against_rest": [True],
+    "is_given": [True],
 }  # values that these fields may have in a true proof
 
 

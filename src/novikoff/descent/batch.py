@@ -13,6 +13,7 @@ needed. Where rows are many, Newton's method first minimizes over a tenth of the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg as spla
 
+from novikoff.descent.gap_proofs import GapProver
 from novikoff.descent.objective import DENSE_LIMIT, DescentPoint, Objective
 from novikoff.descent.options import DescentOptions, DescentResult, no_curvature_error, require_descent, suggest_remedy
 from novikoff.descent.trace import DescentTrace
@@ -34,6 +36,7 @@ _SAMPLE, _ENOUGH = 10, 200  # one row in ten, if those are 200 for each weight: 
 _SAMPLE_TOL = 1e-3  # of the descent on the sample: more accuracy would be lost on all rows
 _DECREASE, _FLATTENED = 1e-4, 0.9  # of Wolfe's conditions, as Nocedal & Wright give them for Newton's method
 _ROUNDING = 1e-14  # relative error of a sum of many losses
+_PROVED = 1e-12  # a gap of this part of F at zero weights is as small as the rounding of such sums can show
 _VISIBLE = 1e-8  # smallest relative change of F that shows, where F is far from a parabola
 
 Direction = Callable[[DescentPoint], np.ndarray]
@@ -76,6 +79,7 @@ class _Steps:
         if rate == "auto":
             rate = "line-search" if is_smooth(objective.loss) else "invscaling"
         self.searches, self.falls = rate == "line-search", rate == "invscaling"
+        self.may_rise = not is_smooth(objective.loss)  # a subgradient may lead up as well as down
         self.first = default_step if options.eta0 is None else options.eta0
 
     def next(self, point: DescentPoint, direction: np.ndarray, number: int) -> DescentPoint | None:
@@ -128,38 +132,75 @@ def _descend(
     steps: _Steps,
     start: np.ndarray | None = None,
 ) -> DescentResult:
-    """Take steps from zero weights until the norm of the gradient is `tol` times that at zero weights.
+    """Take steps from zero weights until the norm of the gradient and the duality gap are small enough (`_Criterion`).
 
     If there is a `start` and F is lower there, the first step leads to it.
     """
     point = objective.at(np.zeros(objective.size))
-    goal = (options.tol or 0.0) * point.gradient_norm
-    trace.report(0, point)
+    criterion = _Criterion(objective, options, point)
+    is_met = criterion.report(trace, 0, point)
     number, best, is_stuck = 0, point, False
     if start is not None:
         candidate = objective.at(start)
         if candidate.value < point.value:
             number, point = 1, candidate
-            trace.report(number, point)
-    while point.gradient_norm > goal and number < options.max_iter:
+            is_met = criterion.report(trace, number, point)
+    while not is_met and number < options.max_iter:
         number += 1
         following = steps.next(point, steps.first * direction(point), number)
         if following is None:
             is_stuck = True
             break
         point = following
-        trace.report(number, point)
-        require_descent(objective, point, trace, options, ended=False)
         best = point if point.value <= best.value else best
-    if not is_smooth(objective.loss) and best.value < trace.points[0][1]:
-        point = best  # a subgradient may lead up as well as down
+        is_met = criterion.report(trace, number, point, best if steps.may_rise else point)
+        require_descent(objective, point, trace, options, ended=False)
+    if steps.may_rise and best.value < trace.points[0][1]:
+        point = best
     require_descent(objective, point, trace, options, ended=True)
     if is_stuck and number == 1 and isinstance(objective.loss, Custom) and not _is_level(point, steps, direction):
         raise DivergenceError(
             f"No step down the gradient lowers the objective, which is {point.value:.4g} at the "
             f"start. {suggest_remedy(objective.loss, options)}"
         )
-    return DescentResult(point, number, is_stuck or point.gradient_norm <= goal or options.tol is None)
+    is_met = is_met or (is_stuck and criterion.is_exact(point))
+    return DescentResult(point, number, is_met or options.tol is None, is_stuck and not is_met)
+
+
+class _Criterion:
+    """When a descent has converged: the gradient is `tol` times as long as at zero weights, and the duality gap is at
+    most `tol` times F there.
+
+    Of a loss with kinks only the gap counts, since its gradient does not fall to 0; without a gap, only the gradient.
+    """
+
+    def __init__(self, objective: Objective, options: DescentOptions, start: DescentPoint) -> None:
+        self.tol, self.first = options.tol, start
+        self.prover, self.is_smooth = GapProver(objective), is_smooth(objective.loss)
+
+    def report(self, trace: DescentTrace, number: int, point: DescentPoint, best: DescentPoint | None = None) -> bool:
+        """Report a point, with the gap if it is due; return whether `best`, by default this point, meets the
+        criterion."""
+        best = best or point
+        tol, gap = self.tol or 0.0, math.nan
+        is_flat = point.gradient_norm <= tol * self.first.gradient_norm
+        is_due = number & (number - 1) == 0
+        if number == 0 or not self.prover.is_tight:
+            gap = self.prover.gap(best.value)
+        elif self.is_smooth and (is_flat or is_due):
+            gap = self.prover.improve(best)
+        elif is_due and self.tol is not None:
+            gap = self.prover.prove(best, tol * self.first.value, number)
+        trace.report(number, point, gap)
+        if not self.prover.is_tight:
+            return is_flat
+        return (is_flat or not self.is_smooth) and gap <= tol * self.first.value
+
+    def is_exact(self, point: DescentPoint) -> bool:
+        """Return whether F can be no lower in double precision, although its gradient is longer than asked for."""
+        gap = self.prover.improve(point) if self.prover.is_tight else math.inf
+        gradient_error = _ROUNDING * self.first.gradient_norm
+        return gap <= _PROVED * self.first.value or point.gradient_norm <= gradient_error
 
 
 def _is_level(point: DescentPoint, steps: _Steps, direction: Direction) -> bool:

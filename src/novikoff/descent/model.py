@@ -12,6 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from novikoff.descent.batch import gradient_descent, newton
+from novikoff.descent.dual_ascent import ascend
 from novikoff.descent.objective import Objective, normalize_importances
 from novikoff.descent.options import DescentOptions, DescentResult, require_rate
 from novikoff.descent.stochastic import SgdState, sgd, stochastic_newton
@@ -57,6 +58,10 @@ class LinearModel(ExclusiveAccess):
         The largest number that any target took in the last fit.
     converged : bool
         Whether all of them converged.
+    lacks_minimum : bool
+        Whether it is proved that the objective of some target has no minimum; set by whoever has proved it.
+    is_stuck : bool
+        Whether some could take no further step in double precision before they converged; not in files.
     """
 
     __copy__ = deep_copy
@@ -72,6 +77,7 @@ class LinearModel(ExclusiveAccess):
         self._lock = make_lock(self)
         self._now = vectors, list(runs)  # replaced by `learn`, never changed in place
         self.traces, self.passes, self.converged = list(traces), passes, converged
+        self.lacks_minimum = self.is_stuck = False
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
@@ -111,7 +117,9 @@ class LinearModel(ExclusiveAccess):
                 traces.append(trace.close())
         vectors = np.array([result.point.v for result in results])
         passes, converged = max(each.passes for each in results), all(each.converged for each in results)
-        return cls(vectors, runs, traces, passes, converged)
+        model = cls(vectors, runs, traces, passes, converged)
+        model.is_stuck = any(each.is_stuck for each in results)
+        return model
 
     @classmethod
     def start(cls, n_targets: int, n_features: int, *, average: bool) -> LinearModel:
@@ -168,7 +176,7 @@ def _solve(
     if run is not None:
         return sgd(objective, run, options, trace)
     objective.rows.require_numbers()  # sgd checks each row as it comes
-    solve = {"gd": gradient_descent, "newton": newton, "stochastic-newton": stochastic_newton}[solver]
+    solve = {"gd": gradient_descent, "newton": newton, "dual": ascend, "stochastic-newton": stochastic_newton}[solver]
     return solve(objective, options, trace)
 
 

@@ -25,7 +25,7 @@ __all__ = [
     "suggest_remedy",
 ]
 
-Solver: TypeAlias = Literal["gd", "newton", "sgd", "stochastic-newton"]
+Solver: TypeAlias = Literal["gd", "newton", "sgd", "dual", "stochastic-newton"]
 LearningRate: TypeAlias = Literal["auto", "constant", "invscaling", "optimal", "line-search"]
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 LEARNING_RATES: tuple[LearningRate, ...] = get_args(LearningRate)
@@ -34,6 +34,7 @@ _RATES = {
     "gd": ("auto", "constant", "invscaling", "line-search"),
     "newton": ("auto", "constant", "invscaling", "line-search"),
     "sgd": ("auto", "constant", "invscaling", "optimal"),
+    "dual": ("auto",),
     "stochastic-newton": ("auto",),
 }
 _DIVERGENCE_FACTOR = 10.0  # times the objective at zero weights; even a noisy descent ends below this
@@ -54,11 +55,15 @@ class DescentOptions:
 
 @dataclass(frozen=True, eq=False)
 class DescentResult:
-    """The point at which a descent ended, and whether it met its criterion of convergence."""
+    """The point at which a descent ended, and whether it met its criterion of convergence.
+
+    It is stuck if it did not, and no step leads further down in double precision.
+    """
 
     point: DescentPoint
     passes: int
     converged: bool
+    is_stuck: bool = False
 
 
 def require_descent(

@@ -3,7 +3,7 @@
 loss, is_named       the name of the loss, null for a custom one; whether the constructor was given the name
 vectors              the weights of each target, the bias last
 run0, run1, ...      the state of sgd for each target: w, bias, sums, sums_bias, counts, measures
-trace0, trace1, ...  for each target: passes, objective, norm of the gradient, seconds
+trace0, trace1, ...  for each target: passes, objective, norm of the gradient, seconds, duality gap
 parameters, fitted   as in every model file: see `novikoff.model_files`; classes_ is among the latter
 """
 
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from novikoff import losses, model_files
+from novikoff._compiled.loops import descent
 from novikoff.descent.model import LinearModel
 from novikoff.descent.stochastic import SgdState
 from novikoff.descent.trace import DescentTrace
@@ -108,6 +109,7 @@ def _write_model(root: Section, model: LinearModel) -> None:
     root.facts |= {
         "passes": int(model.passes),
         "converged": bool(model.converged),
+        "lacks_minimum": bool(model.lacks_minimum),
         "n_runs": len(model.runs),
         "n_traces": len(model.traces),
     }
@@ -116,7 +118,7 @@ def _write_model(root: Section, model: LinearModel) -> None:
         for name in (*_ARRAYS, "counts", "measures"):
             part.add_tensor(name, getattr(run, name))
     for number, trace in enumerate(model.traces):
-        root.add_tensor(f"trace{number}", np.array(trace.points, float).reshape(-1, 4))
+        root.add_tensor(f"trace{number}", np.array(trace.points, float).reshape(-1, 5))
 
 
 def _read_model(root: Section) -> LinearModel:
@@ -128,9 +130,15 @@ def _read_model(root: Section) -> LinearModel:
     traces = []
     for number in range(n_traces):
         trace = DescentTrace()
-        trace.points = [tuple(point) for point in root.tensor(f"trace{number}", np.float64, (None, 4)).tolist()]
+        points = root.tensor(f"trace{number}", np.float64, (None, None))
+        root.require(points.shape[1] in (4, 5), f"{root.full_name(f'trace{number}')} has {points.shape[1]} columns")
+        if points.shape[1] == 4:  # of a version without duality gaps
+            points = np.column_stack([points, np.full(len(points), np.nan)])
+        trace.points = [tuple(point) for point in points.tolist()]
         traces.append(trace)
-    return LinearModel(vectors, runs, traces, root.fact("passes", int), root.fact("converged", bool))
+    model = LinearModel(vectors, runs, traces, root.fact("passes", int), root.fact("converged", bool))
+    model.lacks_minimum = "lacks_minimum" in root.facts and root.fact("lacks_minimum", bool)
+    return model
 
 
 def _read_run(part: Section, n_features: int) -> SgdState:
@@ -139,8 +147,11 @@ def _read_run(part: Section, n_features: int) -> SgdState:
     lengths = {"w": n_features, "bias": 1, "sums": n_features * averages, "sums_bias": averages}
     arrays = {name: part.finite(name, dtype, (lengths[name],)) for name, dtype in _ARRAYS.items()}
     counts, measures = part.tensor("counts", np.int64, (3,)), part.finite("measures", np.float64, (None,))
-    part.require(len(measures) in (5, 6), f"{part.full_name('measures')} has {len(measures)} entries")
+    part.require(len(measures) in (5, 6, 7), f"{part.full_name('measures')} has {len(measures)} entries")
     if len(measures) == 5:  # of a version without importances
         measures = np.append(measures, 0.0)
+    if len(measures) == 6:  # of a version whose steps were fitted to the longest row: they stay as they were
+        longest = max(measures[descent.SQUARED_RADIUS], measures[descent.WEIGHTED_RADIUS])
+        measures = np.append(measures, np.sqrt(longest) * counts[descent.EXAMPLES])
     part.require((counts >= 0).all() and (measures >= 0.0).all() and measures[0] > 0.0, f"{part.path} is no run")
     return SgdState(**arrays, counts=counts, measures=measures)

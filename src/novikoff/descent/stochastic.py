@@ -9,10 +9,13 @@ SGD takes its step from a schedule, and returns the average of its weights, in w
 Stochastic Newton needs no schedule: H^-1 replaces the factor 1/alpha of the SGD step, which is only an upper bound on
 H^-1.
 
-The objective is evaluated after passes 1, 2, 4, 8, ... and after the last one; each evaluation costs about one pass.
-Without a listener or tol it is evaluated only before the first and after the last pass. A solver has converged when the
-objective changed by at most tol times its initial value since the previous evaluation (tol times its value after one
-pass, if the initial value is 0). This is not tested before pass 3.
+The objective and its duality gap are evaluated after passes 1, 2, 4, 8, ... and after the last one; an evaluation costs
+two passes. Without a listener or tol only the objective is evaluated, before the first and after the last pass.
+
+A solver has converged when the gap is at most tol times the objective at zero weights. Once the objective has changed
+by no more than that since the previous evaluation, passes of dual ascent look for a smaller gap, at most as many as
+were made. Without a penalty, and for other losses, there is no such gap, and that change is the criterion (relative to
+the value after one pass, if the initial value is 0); it is not tested before pass 3, and proves nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +30,8 @@ import scipy.linalg
 
 from novikoff._compiled.loops import descent
 from novikoff._compiled.loops.rows import RowArrays
-from novikoff.descent.objective import DENSE_LIMIT, Objective, is_sum_of_examples
+from novikoff.descent.gap_proofs import GapProver
+from novikoff.descent.objective import DENSE_LIMIT, DescentPoint, Objective, is_sum_of_examples
 from novikoff.descent.options import DescentOptions, DescentResult, no_curvature_error, require_descent, suggest_remedy
 from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError, DivergenceError, LossError
@@ -47,7 +51,7 @@ class SgdState:
     sums: np.ndarray
     sums_bias: np.ndarray
     counts: np.ndarray = field(default_factory=lambda: np.zeros(3, np.int64))
-    measures: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    measures: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
 
     @classmethod
     def start(cls, n_features: int, *, average: bool) -> SgdState:
@@ -169,29 +173,36 @@ def _run_passes(
     objective: Objective, one_pass: Callable[[], np.ndarray], options: DescentOptions, trace: DescentTrace
 ) -> DescentResult:
     """Make passes from zero weights, and evaluate the objective after some of them, until it has converged."""
-    point = objective.start()
-    trace.report(0, point)
+    point, prover = objective.start(), GapProver(objective)
+    trace.report(0, point, prover.gap(point.value))
     needs_reports = options.tol is not None or trace.has_listener
     for number in range(1, options.max_iter + 1):
-        v = one_pass()
-        if number < options.max_iter and not (needs_reports and _is_power_of_two(number)):
+        v, is_last = one_pass(), number == options.max_iter
+        if not (is_last or (needs_reports and _is_power_of_two(number))):
             continue
         before, point = point.value, objective.at(v)
-        trace.report(number, point)
+        if not needs_reports:
+            trace.report(number, point)
+            break
         require_descent(objective, point, trace, options, ended=False)
-        if options.tol is not None and number > 2 and abs(before - point.value) <= options.tol * _scale(trace):
+        tol, gap = options.tol or 0.0, prover.improve(point)
+        is_level = number > 2 and abs(before - point.value) <= tol * _scale(trace, point)
+        if is_level or is_last:
+            gap = prover.prove(point, tol * trace.points[0][1], number)
+        trace.report(number, point, gap)
+        if options.tol is not None and (gap <= tol * trace.points[0][1] if prover.is_tight else is_level):
             require_descent(objective, point, trace, options, ended=True)
             return DescentResult(point, number, True)
     require_descent(objective, point, trace, options, ended=True)
     return DescentResult(point, options.max_iter, options.tol is None)
 
 
-def _scale(trace: DescentTrace) -> float:
+def _scale(trace: DescentTrace, point: DescentPoint) -> float:
     """Return the value that tol is relative to: the objective at zero weights, or after one pass if it is 0 there.
 
     It is 0 at zero weights for the loss hinge-at-zero.
     """
-    return trace.points[0][1] or trace.points[1][1]
+    return trace.points[0][1] or (trace.points[1][1] if len(trace) > 1 else point.value)
 
 
 def _is_power_of_two(number: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,7 @@ from novikoff.formatting.summary import SummaryMixin
 
 __all__ = ["DescentTrace"]
 
-_COLUMNS = ("passes", "objective", "gradient_norm", "seconds")
+_COLUMNS = ("passes", "objective", "gradient_norm", "seconds", "gap")
 
 
 class DescentTrace(SummaryMixin):
@@ -23,25 +24,27 @@ class DescentTrace(SummaryMixin):
     passes : ndarray
         Passes over the rows so far; for gd and newton, iterations.
     objective, gradient_norm : ndarray
-        F and the norm of its gradient.
+        F and the norm of its gradient; NaN where the solver has not computed it.
     seconds : ndarray
         Time since the start, without that of compiling.
+    gap : ndarray
+        The duality gap: F is proved to be at most this much above its minimum. Without a penalty it is F itself, since
+        no loss is negative; NaN where it has not been computed, and for a loss of one's own.
     """
 
     def __init__(self, listener: Callable[[str], None] | None = None) -> None:
-        self.points: list[tuple[float, float, float, float]] = []
+        self.points: list[tuple[float, float, float, float, float]] = []
         self.began = working_time()
         self._listener = listener
 
-    def report(self, passes: float, point: DescentPoint) -> None:
+    def report(self, passes: float, point: DescentPoint, gap: float = math.nan) -> None:
         """Add an entry, and pass it to the listener as a line of text."""
         seconds = working_time() - self.began
-        self.points.append((passes, point.value, point.gradient_norm, seconds))
+        self.points.append((passes, point.value, point.gradient_norm, seconds, gap))
         if self._listener is not None:
-            self._listener(
-                f"pass {passes:>5g}   objective {point.value:.8g}   |gradient| {point.gradient_norm:.3e}   "
-                f"{seconds:.2f} s"
-            )
+            measures = [("|gradient|", point.gradient_norm), ("gap", gap)]
+            known = "".join(f"{name} {value:.3e}   " for name, value in measures if not math.isnan(value))
+            self._listener(f"pass {passes:>5g}   objective {point.value:.8g}   {known}{seconds:.2f} s")
 
     @property
     def has_listener(self) -> bool:
@@ -63,11 +66,12 @@ class DescentTrace(SummaryMixin):
     def _lines(self) -> list[tuple[str, str]]:
         if not self.points:
             return [("reports", "0")]
-        passes, value, gradient, seconds = self.points[-1]
+        passes, value, gradient, seconds, gap = self.points[-1]
+        measures = [("|gradient|", gradient), ("duality gap", gap)]
         return [
             ("reports", f"{len(self)}"),
             ("passes", f"{passes:g}"),
             ("objective", f"{value:.8g}"),
-            ("|gradient|", f"{gradient:.3e}"),
+            *((name, f"{measure:.3e}") for name, measure in measures if not math.isnan(measure)),
             ("seconds", f"{seconds:.3f}"),
         ]

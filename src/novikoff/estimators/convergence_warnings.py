@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from novikoff import hypotheses, losses
+from novikoff.descent.model import LinearModel
 from novikoff.descent.options import Solver
 from novikoff.inputs.rows import Rows
 from novikoff.kernel_methods.model import KernelCycleResult
 from novikoff.perceptron.learner import Learner
 from novikoff.perceptron.passes import CycleResult
 
-__all__ = ["warn_of_descent", "warn_of_kernel_perceptron", "warn_of_perceptron"]
+__all__ = ["warn_of_descent", "warn_of_kernel_perceptron", "warn_of_missing_minimum", "warn_of_perceptron"]
 
 _UNEQUAL = 3.0  # columns whose sizes differ by more than this factor are not scaled
 
@@ -81,16 +82,37 @@ def warn_of_kernel_perceptron(run: KernelCycleResult, n_rows: int, hypothesis: s
     )
 
 
-def warn_of_descent(passes: int, tol: float, solver: Solver, loss: losses.Loss, rows: Rows) -> None:
+def warn_of_descent(model: LinearModel, tol: float, solver: Solver, loss: losses.Loss, rows: Rows) -> None:
     """Warn that fit did not converge; call it from a method that `fit` calls."""
-    advice = ["Increase max_iter or tol"]
+    if model.is_stuck:
+        ended = (
+            f"after {model.passes} passes no step lowers the objective any further in double precision, and "
+            f"tol={tol:g} is not reached"
+        )
+        advice = ["Increase tol"]
+    else:
+        ended = f"after {model.passes} passes, all that max_iter allows, tol={tol:g} is not reached"
+        advice = ["Increase max_iter or tol"]
+    gap = max((trace.gap[-1] for trace in model.traces), default=np.nan)
+    proved = "" if np.isnan(gap) else f" F is proved to be at most {gap:.3g} above its minimum."
     if _are_columns_unscaled(rows):
         advice.append("scale the columns (sklearn.preprocessing.StandardScaler, for sparse rows MaxAbsScaler)")
     if solver != "newton" and losses.is_smooth(loss):
         advice.append("use solver='newton', which takes few steps for this loss")
+    elif solver != "dual" and isinstance(loss, losses.Hinge):
+        advice.append("use solver='dual', which needs no step size, with a penalty alpha > 0")
     warnings.warn(
-        f"The descent did not converge: after {passes} passes, all that max_iter allows, tol={tol:g} "
-        f"is not reached. {'; or '.join(advice)}.",
+        f"The descent did not converge: {ended}.{proved} {'; or '.join(advice)}.",
+        ConvergenceWarning,
+        stacklevel=5,
+    )
+
+
+def warn_of_missing_minimum(reason: str) -> None:
+    """Warn that there is nothing to converge to; call it from a method that `fit` calls."""
+    warnings.warn(
+        f"The objective has no minimum: {reason}, so that without a penalty the logistic loss falls for ever as the "
+        "weights grow. What was fitted depends on tol and max_iter alone. Use alpha > 0, such as alpha=1e-4.",
         ConvergenceWarning,
         stacklevel=5,
     )

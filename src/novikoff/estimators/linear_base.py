@@ -18,8 +18,9 @@ from novikoff.descent.saving import SavedLinear, save
 from novikoff.descent.trace import DescentTrace
 from novikoff.errors import DataError
 from novikoff.estimators.atomic_fit import AtomicFitMixin, Fitted
-from novikoff.estimators.convergence_warnings import warn_of_descent
+from novikoff.estimators.convergence_warnings import warn_of_descent, warn_of_missing_minimum
 from novikoff.estimators.inputs import validate_rows
+from novikoff.estimators.missing_minimum import find_endless_direction
 from novikoff.estimators.online_classifier import make_generator
 from novikoff.inputs.rows import Rows
 
@@ -84,10 +85,25 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
             importances=importances,
             verbose=bool(self.verbose),
         )
-        if not model.converged:
+        reason = self._explain_missing_minimum(rows, targets, model)
+        if reason is not None:
+            model.converged, model.lacks_minimum = False, True
+            if self.tol is not None:
+                warn_of_missing_minimum(reason)
+        elif not model.converged:
             assert self.tol is not None
-            warn_of_descent(model.passes, self.tol, self.solver, losses.resolve(self.loss), rows)
+            warn_of_descent(model, self.tol, self.solver, losses.resolve(self.loss), rows)
         self._fitted = Fitted(model, attributes, self._fixed_parameters())
+
+    def _explain_missing_minimum(self, rows: Rows, targets: np.ndarray, model: LinearModel) -> str | None:
+        """Return why F has no minimum if that is proved, for the first of the targets of which it is."""
+        if self.alpha or not isinstance(losses.resolve(self.loss), losses.Logistic):
+            return None
+        found = (
+            find_endless_direction(rows, signs, v, float(self.fit_intercept))
+            for signs, v in zip(targets, model.vectors, strict=True)
+        )
+        return next((reason for reason in found if reason is not None), None)
 
     def _learn_first(
         self, rows: Rows, targets: np.ndarray, attributes: dict[str, Any], importances: np.ndarray | None
@@ -140,6 +156,10 @@ class LinearEstimator(AtomicFitMixin, BaseEstimator):
     @property
     def converged_(self) -> bool:
         return self._require_model("converged_").converged
+
+    @property
+    def lacks_minimum_(self) -> bool:
+        return self._require_model("lacks_minimum_").lacks_minimum
 
     @property
     def trace_(self) -> DescentTrace | list[DescentTrace]:

@@ -56,22 +56,25 @@ default="hinge"
         "hinge" is the linear support vector machine, "logistic" logistic regression. "hinge-at-zero" with
         solver="sgd", learning_rate="constant", eta0=1, alpha=0, average=False is the perceptron, step for step. A loss
         of your own is ``losses.Custom(function, derivative)``.
-    solver : {"sgd", "gd", "newton", "stochastic-newton"}, default="sgd"
-        "sgd" takes one example at a time, and is the only one for streams and for many rows. "newton" needs a loss
-        with a second derivative, and few steps; from 2,000 columns on it uses conjugate gradients. "gd" follows the
-        gradient over all rows. "stochastic-newton" [1]_ is sgd with the inverse of the Hessian, for few columns.
+    solver : {"sgd", "dual", "gd", "newton", "stochastic-newton"}, default="sgd"
+        "sgd" takes one example at a time, and is the only one for streams. "dual" is dual coordinate ascent as in
+        LIBLINEAR [3]_ [4]_, for "hinge", "squared-hinge" and "logistic" with alpha > 0: it needs no step size, and
+        finds the minimum to any accuracy. "newton" needs a loss with a second derivative, and few steps; from 2,000
+        columns on it uses conjugate gradients. "gd" follows the gradient over all rows. "stochastic-newton" [1]_ is
+        sgd with the inverse of the Hessian, for few columns.
     alpha : float, default=1e-4
         Strength of the penalty. LIBLINEAR's C is 1 / (alpha * n_samples).
     fit_intercept : bool, default=True
     learning_rate : {"auto", "constant", "invscaling", "optimal", "line-search"}, default="auto"
         The length of steps. "auto" fits them to the rows. For "gd" and "newton" it is a line search where the loss is
         smooth ("newton" makes its first steps on a tenth of the rows, if there are many; with "line-search" it uses
-        all rows for all steps). For "sgd" steps start at 1 / (steepness * max |x|^2), and fall like 1 / sqrt(t) and
-        in the end like 1 / (alpha t).
+        all rows for all steps). For "sgd" steps start at 1 / (steepness * (mean |x|)^2), fall like 1 / sqrt(t) and in
+        the end like 1 / (alpha t), and are never longer than 1 / (steepness * |x|^2) on a row x, which no row
+        overshoots.
         "constant" is eta0, "invscaling" eta0 / sqrt(t), "optimal" 1 / (alpha (t0 + t)) as in SGDClassifier.
     eta0 : float, default=None
         The first step of "constant" and "invscaling", and of "auto" for "sgd"; None finds one that cannot overshoot.
-        "gd" and "newton" begin their line searches with it; "optimal" and "stochastic-newton" do not use it.
+        "gd" and "newton" begin their line searches with it; "optimal", "dual" and "stochastic-newton" do not use it.
     average : bool, default=True
         Let sgd return the average of its weights, where the t-th weigh t [2]_, which is less noisy at no cost.
     shuffle : bool, default=True
@@ -79,9 +82,12 @@ default="hinge"
     max_iter : int, default=1000
         The largest number of passes.
     tol : float or None, default=1e-3
-        Convergence criterion. "gd" and "newton": the norm of the gradient is tol times that at zero weights. "sgd": as
-        many passes again have lowered F by less than tol times its value at zero weights. None makes all passes, and
-        with sgd reports only at both ends unless `verbose`, since a report takes as long as a pass.
+        Convergence criterion: F is proved to be at most tol times its value at zero weights above its minimum, by a
+        duality gap; "gd" and "newton" also need a gradient that is tol times as long as at zero weights. Without a
+        penalty, and for losses without a dual problem, that gradient is their only criterion, and that of "sgd" is that
+        as many passes again have lowered F by less than tol times its value at zero weights, which proves nothing. None
+        makes all passes; "sgd" and "dual" then report only at both ends unless `verbose`, since a report takes two
+        passes.
     random_state : int, RandomState instance or None, default=None
         Seed for shuffling.
     verbose : int, default=0
@@ -97,11 +103,14 @@ default="hinge"
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     trace_ : DescentTrace, or a list of them if there are more than two classes
-        passes, objective, gradient_norm, seconds at each report. `DescentDisplay` draws it.
+        passes, objective, gradient_norm, seconds and gap (the duality gap) at each report. `DescentDisplay` draws it.
     n_iter_ : int
         Passes of the last `fit`.
     converged_ : bool
-        Whether `tol` was reached; if it is None, whether all passes were made.
+        Whether `tol` was reached; if it is None, whether all passes were made. False if there is no minimum.
+    lacks_minimum_ : bool
+        Whether it is proved that there is no minimum: of the logistic loss with alpha=0 on classes that can be
+        separated, or that one column tells apart wherever it is not 0.
     ledger_ : Ledger
         Mistakes along the run, each counted before its step; only for sgd with two classes.
     n_features_in_ : int
@@ -113,13 +122,17 @@ default="hinge"
     A row of weight 0 is left out: neither counted nor learned. `fit` divides weights by their mean, so that all solvers
     minimize the same function and only the ratios of weights matter. `partial_fit` cannot know the mean, and multiplies
     losses by the weights as they are, as SGDClassifier does. The default steps of sgd cannot overshoot for any weights:
-    they fall with the largest c |x|^2.
+    the length of a row is sqrt(c) |x|.
 
     References
     ----------
     .. [1] A. Bordes, L. Bottou and P. Gallinari, "SGD-QN: Careful quasi-Newton stochastic gradient descent", 2009.
     .. [2] S. Lacoste-Julien, M. Schmidt and F. Bach, "A simpler approach to obtaining an O(1/t) convergence rate for
        the projected stochastic subgradient method", 2012.
+    .. [3] C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A dual coordinate descent method for
+       large-scale linear SVM", 2008.
+    .. [4] H.-F. Yu, F.-L. Huang and C.-J. Lin, "Dual coordinate descent methods for logistic regression and maximum
+       entropy models", 2011.
 
     Examples
     --------

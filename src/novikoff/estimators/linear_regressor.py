@@ -50,8 +50,9 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     max_iter : int, default=1000
         The largest number of passes.
     tol : float or None, default=1e-3
-        Convergence criterion. "gd" and "newton": the norm of the gradient is tol times that at zero weights. "sgd": as
-        many passes again have lowered F by less than tol times its value at zero weights. None makes all passes.
+        Convergence criterion. "gd" and "newton": the norm of the gradient is tol times that at zero weights, and with
+        alpha > 0 the duality gap tol times F there; "sgd": that gap, or without a penalty that as many passes again
+        have lowered F by less than tol times its value at zero weights. None makes all passes.
     random_state : int, RandomState instance or None, default=None
         Seed for shuffling.
     verbose : int, default=0
@@ -62,7 +63,7 @@ class LinearRegressor(RegressorMixin, LinearEstimator):
     coef_ : ndarray of shape (n_features,)
     intercept_ : ndarray of shape (1,)
     trace_ : DescentTrace
-        passes, objective, gradient_norm, seconds at each report. `DescentDisplay` draws it.
+        passes, objective, gradient_norm, seconds and gap at each report. `DescentDisplay` draws it.
     n_iter_ : int
         Passes of the last `fit`.
     converged_ : bool

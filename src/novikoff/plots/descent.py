@@ -21,6 +21,8 @@ _STYLES = [(_COLOURS[k % 6], _LINES[k % 4], _MARKERS[k % 7]) for k in range(84)]
 class DescentDisplay:
     """The descent of one or several solvers: how far F is above its minimum, by passes over the rows and by seconds.
 
+    A dotted line is the duality gap, where it has been computed: F is proved to be no further above its minimum.
+
     On logarithmic axes gradient descent is a curve that falls ever faster, Newton's method drops almost vertically, and
     stochastic gradients follow a straight line.
 
@@ -39,6 +41,8 @@ class DescentDisplay:
     ax_, figure_ : ndarray of two matplotlib Axes, matplotlib Figure
     lines_ : dict of lists of matplotlib artists
         By name: one in each panel.
+    gaps_ : dict of lists of matplotlib artists
+        Of the duality gaps, by name: one in each panel, for traces that have gaps after their first report.
 
     Examples
     --------
@@ -138,6 +142,7 @@ class DescentDisplay:
             raise DataError(f"A descent has two panels; found {len(self.ax_)} axes.")
         self.figure_ = self.ax_[0].figure
         self.lines_: dict[str, list[Any]] = {name: [] for name in self.traces}
+        self.gaps_: dict[str, list[Any]] = {}
         for panel, column, unit in zip(
             self.ax_, ("passes", "seconds"), ("passes over the rows", "seconds"), strict=True
         ):
@@ -168,6 +173,10 @@ class DescentDisplay:
                 label=escape_dollars(name),
             )
             self.lines_[name].append(drawn)
+            is_known = (x > 0.0) & (trace.gap > 0.0)
+            if is_known.any():
+                (gap,) = ax.plot(x[is_known], trace.gap[is_known], color=colour, ls=":", lw=1.2, marker=marker, ms=2.0)
+                self.gaps_.setdefault(name, []).append(gap)
 
 
 def _lowest(traces: Iterable[DescentTrace]) -> float:

@@ -1,17 +1,23 @@
-"""mistake_bound: how many mistakes a perceptron can make on given data, by three theorems.
+"""mistake_bound: how many mistakes a perceptron can make on given data, by four theorems.
 
 With z = y * (x, constant), R = max |z|, and h_i = max(0, 1 - <v, z_i>) for a vector v = u / gamma of one's choice,
 
     novikoff          mistakes <= (R |v|)^2                                  if h = 0; over any number of passes
     freund-schapire   mistakes <= (R |v| + |h|_2)^2                          in one pass
     hinge             mistakes <= ((p + sqrt(p^2 + 4 |h|_1)) / 2)^2          in one pass, p = R |v|
+    row-lengths       mistakes <= the largest M <= n with M - |h|_1 <= |v| sqrt(S(M))      in one pass,
+                      S(M) the sum of the M largest |z|^2
 
-Every v gives a true bound; here the best v is searched. All three proofs start from the rows that were mistakes: the M
-of them add up to w with |w| <= sqrt(M) R, so that for every v
+Every v gives a true bound; here the best v is searched. All proofs start from the rows that were mistakes. The M of
+them add up to w, and each one came where <w, z> <= 0, so that |w + z|^2 <= |w|^2 + |z|^2: in the end |w|^2 is at most
+the sum of their |z|^2. In one pass they are M different rows, and that sum is at most S(M); it is at most M R^2 anyway.
+So for every v
 
-    sum over mistakes (1 - h_i)  <=  <w, v>  <=  sqrt(M) R |v|
+    sum over mistakes (1 - h_i)  <=  <w, v>  <=  |v| sqrt(S(M))  <=  sqrt(M) R |v|
 
-and sum h_i over the mistakes is at most |h|_1, and at most sqrt(M) |h|_2.
+and sum h_i over the mistakes is at most |h|_1, and at most sqrt(M) |h|_2. The function M - |h|_1 - |v| sqrt(S(M)) is
+convex in M, because S is concave, and it is not above 0 at M = 0: it is above 0 from one M on, and no run gets there.
+Where one row is much longer than the others, S(M) is far below M R^2.
 
 The best bound that a theorem can give is known from its dual, over weights alpha >= 0 of the rows. For Freund and
 Schapire,
@@ -26,8 +32,11 @@ hinge, the bound s^2 is the smallest s^2 >= min_v s R |v| + |h|_1 = max sum alph
 
 (if B > sqrt(A) R, shrink alpha until it is not). The mistakes of any run, alpha = 1 there and 0 elsewhere, are such
 weights: this is the theorem again. And as |alpha|_2^2 <= sum alpha where alpha <= 1, weights for the hinge, divided by
-sqrt(A), are weights for Freund and Schapire that prove as much: **at its best the hinge bound is never above the
-other two**. The other two have a simpler form, and Novikoff's holds for any number of passes.
+sqrt(A), are weights for Freund and Schapire that prove as much: **at its best the hinge bound is never above those of
+Novikoff and of Freund and Schapire**, which have a simpler form, and Novikoff's holds for any number of passes. The
+row-length bound is never above the hinge bound, whatever v. No v brings it below M if there are alpha <= 1 with sum M
+and |sum alpha_i z_i| <= sqrt(S(M)), as min_v |v| sqrt(S(M)) + |h|_1 is then at least M; alpha with any sum A >= M prove
+it if B M / A <= sqrt(S(M)), since they may be shrunk.
 """
 
 from __future__ import annotations
@@ -42,9 +51,18 @@ from novikoff.errors import CertificateError, DataError
 from novikoff.inputs.labels import encode_labels
 from novikoff.theory.certificates import Certificate, Separable, Verdicts
 from novikoff.theory.checkers.separator import check_separator
-from novikoff.theory.hinge_bounds import UP, BestBound, FreundSchapireBound, HingeBound, NewtonDescent, ScaledPoints
+from novikoff.theory.hinge_bounds import (
+    UP,
+    BestBound,
+    FreundSchapireBound,
+    HingeBound,
+    NewtonDescent,
+    RowLengthBound,
+    ScaledPoints,
+)
 from novikoff.theory.mistake_bounds import MistakeBound
 from novikoff.theory.questions import Question, names_of
+from novikoff.theory.row_changes import RowChange
 from novikoff.theory.separability import certify, read_data
 from novikoff.theory.signed_points import SignedPoints
 
@@ -58,16 +76,22 @@ def mistake_bound(
     fit_intercept: bool = True,
     positive: Any = None,
     certificate: Certificate | Verdicts | None = None,
+    u: Any = None,
+    margin: float | None = None,
+    center: bool = False,
+    constant: float = 1.0,
+    unit_length: bool = False,
 ) -> MistakeBound:
-    """Bound the mistakes of a perceptron on these rows in any order: the smallest bound of three theorems.
+    """Bound the mistakes of a perceptron on these rows in any order: the smallest bound of four theorems.
 
     The perceptron starts at w = 0 and adds y * x whenever y <w, x> <= 0. For every v, with p = R |v| and
     h_i = max(0, 1 - y_i <v, x_i>), its mistakes in one pass are at most (p + |h|_2)^2 (Freund and Schapire) and
-    ((p + sqrt(p^2 + 4 |h|_1)) / 2)^2 (hinge); if h = 0 they are at most p^2 = (R / margin)^2 over any number of
+    ((p + sqrt(p^2 + 4 |h|_1)) / 2)^2 (hinge), and at most the largest M with M - |h|_1 <= |v| sqrt(S(M)), where S(M) is
+    the sum of the M largest |x|^2 (row-lengths); if h = 0 they are at most p^2 = (R / margin)^2 over any number of
     passes (Novikoff). The best v is searched for each, and `lower` says how near to the best it is.
 
-    Of bounds that allow the same number of mistakes, the one that holds for more passes is returned; all three are
-    in `candidates`.
+    Of bounds that allow the same number of mistakes, the one that holds for more passes is returned, and otherwise the
+    simpler one; all are in `candidates`.
 
     Parameters
     ----------
@@ -81,6 +105,18 @@ def mistake_bound(
         The class on the positive side, against all others.
     certificate : optional
         The result of `certify` on the same X and y, if it is known already.
+    u : array of shape (n_features,) or (n_features + 1,), optional
+        A direction of your own, with a last entry for the constant coordinate where there is one; it is divided by its
+        length. With `margin`, the bounds are those of v = u / margin, and nothing is searched. Freund and Schapire's is
+        ((R + D) / margin)^2, where D is ``bound.candidates["freund-schapire"].deviation``.
+    margin : float, optional
+        gamma > 0, the margin that u should attain, for `u`.
+    center, unit_length : bool, default=False
+        Bound the mistakes on rows minus the mean of each column, or divided by their length (with the constant), so
+        that R = 1; `compare_bounds` tells which of them helps.
+    constant : float, default=1.0
+        The constant coordinate of rows with fit_intercept. If it is not 1, or rows are divided by their length, `u` has
+        it as its last entry and `intercept` is 0.
 
     Returns
     -------
@@ -106,6 +142,11 @@ def mistake_bound(
     >>> round(bound.candidates["freund-schapire"].value, 3)
     6.76
     """
+    change = RowChange(center, constant if fit_intercept else 0.0, unit_length)
+    if change == RowChange(constant=1.0) or change == RowChange():
+        change = RowChange()
+    else:
+        X, fit_intercept = change.apply(X), fit_intercept and not change.constant
     rows, labels = read_data(X, y)
     question = _make_question(labels, fit_intercept, positive)
     points = SignedPoints(rows, question.signs(labels), question.constant)
@@ -113,6 +154,16 @@ def mistake_bound(
         certificate = certify(rows, labels, fit_intercept=fit_intercept, positive=positive)
     answer, side = _match_certificate(certificate, points, labels, positive)
     scaled = ScaledPoints(points)
+    if u is not None or margin is not None:
+        candidates = _bounds_of(_read_direction(u, margin, scaled), scaled, question, answer)
+    else:
+        candidates = _search(scaled, question, answer, side)
+    smallest = min(candidates.values(), key=lambda bound: bound.mistakes)  # the first of equals
+    return replace(smallest, candidates=candidates).with_change(change)
+
+
+def _search(scaled: ScaledPoints, question: Question, answer: Certificate, side: int) -> dict[str, MistakeBound]:
+    """Return the best bound of each theorem."""
     candidates = {}
     separator = None
     if isinstance(answer, Separable) and answer.margin:
@@ -120,15 +171,52 @@ def mistake_bound(
         if novikoff.value < math.inf:
             candidates["novikoff"], separator = novikoff, answer
     v = np.zeros(scaled.size)
-    for theorem in (FreundSchapireBound(), HingeBound()):
+    for theorem in (FreundSchapireBound(), HingeBound(), RowLengthBound(scaled)):
         best = BestBound(theorem, scaled, v)
         if separator is not None:
             _use_certificate(best, separator, side)
         if not best.is_tight:
             NewtonDescent(theorem, scaled, v).improve(best)
         candidates[theorem.name], v = _to_mistake_bound(best, question, answer), best.v
-    smallest = min(candidates.values(), key=lambda bound: bound.mistakes)  # the first of equals
-    return replace(smallest, candidates=candidates)
+    return candidates
+
+
+def _read_direction(u: Any, margin: float | None, scaled: ScaledPoints) -> np.ndarray:
+    """Return v = u / (|u| margin), the bias last."""
+    if u is None or margin is None:
+        raise DataError("A bound for a direction of your own needs both u and margin.")
+    if not 0.0 < margin < math.inf:
+        raise DataError(f"margin must be a number > 0, found {margin!r}.")
+    direction, has_constant = np.asarray(u, np.float64).ravel(), bool(scaled.points.constant)
+    if len(direction) == scaled.size - 1:
+        direction = np.append(direction, 0.0)
+    if len(direction) != scaled.size or (direction[-1] and not has_constant):
+        last = ", or one more for the constant coordinate" if has_constant else ""
+        raise DataError(f"u must have {scaled.size - 1} numbers{last}; it has {len(np.ravel(u))}.")
+    length = math.hypot(*direction)
+    if not 0.0 < length < math.inf:
+        raise DataError("u must be a direction: finite numbers, not all 0.")
+    return direction / length / margin
+
+
+def _bounds_of(v: np.ndarray, scaled: ScaledPoints, question: Question, answer: Certificate) -> dict[str, MistakeBound]:
+    """Return what each theorem says of v."""
+    found = {}
+    for theorem in (FreundSchapireBound(), HingeBound(), RowLengthBound(scaled)):
+        best = BestBound(theorem, scaled, np.zeros(scaled.size))
+        best.use_vector(v)
+        found[theorem.name] = replace(_to_mistake_bound(best, question, answer), is_given=True)
+    hinge, points = found["hinge"], scaled.points
+    margin = 1.0 / math.hypot(*v)
+    try:
+        check_separator(points.rows.matrix, points.signs, hinge.u, hinge.intercept, margin, points.constant)
+    except CertificateError:
+        return found
+    ratio = scaled.radius / margin
+    novikoff = replace(
+        hinge, theorem="novikoff", margin=margin, value=ratio * ratio * UP, lower=0.0, passes="any", loss=0.0
+    )
+    return {"novikoff": novikoff, **found}
 
 
 def _make_question(y: np.ndarray, fit_intercept: bool, positive: Any) -> Question:

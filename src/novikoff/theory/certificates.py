@@ -135,6 +135,11 @@ class Separable(Certificate):
         ratio = self.radius / self.margin
         return ratio * ratio  # a power would raise where this is inf
 
+    @property
+    def minimum_norm(self) -> float:
+        """The least |w| with y <w, x> >= 1 for every row, 1 / gamma: `mistake_bound` is R^2 times its square."""
+        return 1.0 / self.margin if self.margin else math.inf
+
     def _gap(self) -> str:
         """Return the fraction by which the margin may fall short of the largest possible, as a power of ten not below
         it."""

@@ -1,8 +1,9 @@
-"""The search for the best v of the Freund-Schapire and the hinge mistake bounds.
+"""The search for the best v of the Freund-Schapire, the hinge and the row-length mistake bounds.
 
 bounds.py states the theorems.
 
-problem   minimise  R |v| + |h|_2,  or the root s of  s^2 = s R |v| + |h|_1,   h_i = max(0, 1 - <v, z_i>)
+problem   minimise  R |v| + |h|_2,  or the root s of  s^2 = s R |v| + |h|_1,   h_i = max(0, 1 - <v, z_i>),
+          or the root M of  M = |v| sqrt(S(M)) + |h|_1,  S(M) the sum of the M largest |z|^2
 given     points z
 result    v, and dual weights alpha that prove how near to the best it is
 source    Freund & Schapire 1999, theorem 2; Gentile 2003; Mohri & Rostamizadeh 2013
@@ -11,6 +12,7 @@ source    Freund & Schapire 1999, theorem 2; Gentile 2003; Mohri & Rostamizadeh 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -20,7 +22,16 @@ from novikoff._compiled.loops import descent, hinge
 from novikoff.theory import exact
 from novikoff.theory.signed_points import SignedPoints
 
-__all__ = ["UNIT", "UP", "BestBound", "FreundSchapireBound", "HingeBound", "NewtonDescent", "ScaledPoints"]
+__all__ = [
+    "UNIT",
+    "UP",
+    "BestBound",
+    "FreundSchapireBound",
+    "HingeBound",
+    "NewtonDescent",
+    "RowLengthBound",
+    "ScaledPoints",
+]
 
 UNIT = 2.0**-52
 UP = 1.0 + 16.0 * UNIT  # times this, a result of a few operations is rounded up
@@ -70,6 +81,7 @@ class FreundSchapireBound:
     name = "freund-schapire"
     tolerance = 1e-9
     squared = True
+    most = math.inf  # no value is larger
 
     def __init__(self) -> None:
         self.mu = 1.0
@@ -138,6 +150,55 @@ class HingeBound(FreundSchapireBound):
         return np.flatnonzero((h > 0.0) & (h < self.mu)), 1.0 / self.mu, 0.0
 
 
+class RowLengthBound(HingeBound):
+    """The bound M with M = |w| sqrt(T(M)) + |h|_1, where T(M) is the sum of the M largest |z / R|^2.
+
+    T is concave, T(0) = 0 and T(M) <= M, so this is HingeBound with a smaller factor of |w|. Between integers T is
+    linear.
+    """
+
+    name = "row-lengths"
+
+    def __init__(self, scaled: ScaledPoints) -> None:
+        super().__init__()
+        lengths = np.sqrt(scaled.points.rows.squared_norms + scaled.points.constant) / scaled.scale
+        squared = np.sort(lengths * lengths)[::-1]
+        self._sums = np.append(0.0, np.cumsum(squared))
+        self.most = float(len(squared))
+        self._up, self._down = 1.0 + 2.0 * scaled.rounding, 1.0 - 2.0 * scaled.rounding
+
+    def value(self, p: float, loss: float) -> float:
+        """Return the largest M <= n with M - loss <= p sqrt(T(M)); what that is of is convex, so M is the only root."""
+        sums, n = self._up * self._sums, len(self._sums) - 1
+        k = bisect_left(range(n + 1), True, lo=1, key=lambda m: m - loss > p * math.sqrt(sums[m])) - 1
+        if k == n:
+            return float(n)
+        slope = float(sums[k + 1] - sums[k])
+        # x = M - loss solves x^2 = p^2 (T(k) + slope (x + loss - k))
+        constant = max(0.0, float(sums[k]) + slope * (loss - k))
+        x = 0.5 * p * (p * slope + math.sqrt(p * p * slope * slope + 4.0 * constant))
+        return min(max(loss + x, float(k)), k + 1.0)
+
+    def lower(self, alpha: np.ndarray, total: float, length: float) -> float:
+        """Return the largest M <= A with (M B / A)^2 <= T(M), for weights scaled such that none is above 1."""
+        largest = float(alpha.max()) or 1.0
+        total, length = total / largest, length / largest
+        sums, n = self._down * self._sums, len(self._sums) - 1
+        if not sums[-1]:  # all rows are 0, and so is their sum, whatever its rounding may be
+            return total
+        share = (length / total) ** 2 if total else math.inf
+        k = bisect_left(range(n + 1), True, lo=1, key=lambda m: share * m * m > sums[m]) - 1
+        if k >= total or k == n:
+            return min(total, float(n))
+        slope = float(sums[k + 1] - sums[k])
+        constant = max(0.0, float(sums[k]) - slope * k)
+        return min(total, max(float(k), (slope + math.sqrt(slope * slope + 4.0 * share * constant)) / (2.0 * share)))
+
+    def norm_factor(self, p: float, h: np.ndarray) -> float:
+        at = self.value(p, self.loss(h))
+        return math.sqrt(float(np.interp(at, np.arange(len(self._sums)), self._sums))) or 1.0
+
+
 class BestBound:
     """The best v so far and the bound it proves, the best dual weights so far and what they prove.
 
@@ -162,6 +223,16 @@ class BestBound:
         """Keep v if its bound, rounded up, is less than what is known."""
         if not (np.isfinite(v).all() and v.any()):
             return
+        value, loss = self._evaluate(v)
+        if value < self.value:
+            self.v, self.value, self.loss = v, value, loss
+
+    def use_vector(self, v: np.ndarray) -> None:
+        """Take v, whatever its bound is."""
+        self.v, (self.value, self.loss) = v, self._evaluate(v)
+
+    def _evaluate(self, v: np.ndarray) -> tuple[float, float]:
+        """Return the bound of v and its loss, both rounded up."""
         scaled = self.scaled
         p = scaled.radius * math.hypot(*v) * UP
         # The products of a score and their sum are off by (size + 1) u sum |v_j z_j| at most, which is at most
@@ -170,9 +241,7 @@ class BestBound:
         slack = (scaled.size + 4) * UNIT * p
         h = np.maximum(0.0, 1.0 + slack - scaled.points.margins(v))
         loss = self.theorem.loss(h) * (1.0 + scaled.rounding)
-        value = self.theorem.value(p, loss) * UP
-        if value < self.value:
-            self.v, self.value, self.loss = v, value, loss
+        return min(self.theorem.value(p, loss) * UP, self.theorem.most), loss
 
     def keep_better_weights(self, alpha: np.ndarray) -> None:
         """Keep what dual weights prove, rounded down, if it is more than what is known."""

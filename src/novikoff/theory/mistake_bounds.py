@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from novikoff.theory.checkers.rows import assign_signs
 from novikoff.theory.checkers.separator import check_length
 from novikoff.theory.checkers.support import check_radius
 from novikoff.theory.questions import Question
+from novikoff.theory.row_changes import RowChange
 
 __all__ = ["MistakeBound"]
 
@@ -32,7 +33,7 @@ class MistakeBound(SummaryMixin):
 
     Attributes
     ----------
-    theorem : {"novikoff", "freund-schapire", "hinge"}
+    theorem : {"novikoff", "freund-schapire", "hinge", "row-lengths"}
     value : float
         The bound, rounded up.
     mistakes : int
@@ -51,7 +52,8 @@ class MistakeBound(SummaryMixin):
     margin : float or None
         gamma, the margin that u should attain; None if u is zero. v = u / gamma.
     loss : float
-        |h|_2 of the rows that fall short of it for "freund-schapire", |h|_1 for "hinge", else 0; rounded up.
+        |h|_2 of the rows that fall short of it for "freund-schapire", |h|_1 for "hinge" and "row-lengths", else 0;
+        rounded up.
     weights : ndarray of shape (n_rows,)
         The weights alpha >= 0 of the rows that prove `lower`; Fractions where u is made of them.
     n_rows : int
@@ -59,6 +61,11 @@ class MistakeBound(SummaryMixin):
         Which label is on the positive side, and whether rows have a constant coordinate.
     certificate : Separable or Inseparable
         Whether the rows can be separated; with the sides as here, or the other way round.
+    change : RowChange
+        How rows are changed before the perceptron learns from them; all fields are about the changed rows, and `verify`
+        changes the rows that it is given.
+    is_given : bool
+        Whether u and margin were given. Then they were not searched for, and `lower` is far from the best.
     candidates : mapping
         The best of each theorem, by name; "novikoff" only where the data are separable, by a margin that has a finite
         bound in doubles. Candidates have none themselves.
@@ -78,6 +85,13 @@ class MistakeBound(SummaryMixin):
     question: Question
     certificate: Certificate
     candidates: Mapping[str, MistakeBound] = field(default_factory=dict)
+    change: RowChange = field(default_factory=RowChange)
+    is_given: bool = False
+
+    def with_change(self, change: RowChange) -> MistakeBound:
+        """Return the bound as one of rows that this change has led to."""
+        candidates = {name: each.with_change(change) for name, each in self.candidates.items()}
+        return replace(self, candidates=candidates, change=change)
 
     @property
     def mistakes(self) -> int:
@@ -100,7 +114,7 @@ class MistakeBound(SummaryMixin):
         that reads them for learning, and integers that no double is equal to are refused by the same function.
         """
         self._check_types()
-        X, y = read_for_checking(X), np.asarray(y)
+        X, y = self.change.apply(read_for_checking(X)), np.asarray(y)
         signs = self.question.checked_signs(y)
         if X.shape != (self.n_rows, len(self.u)) or len(signs) != self.n_rows:
             given = f"X has shape {X.shape}, y {len(signs)} labels"
@@ -116,6 +130,8 @@ class MistakeBound(SummaryMixin):
         require_type("question", self.question, Question)
         require_type("certificate", self.certificate, Certificate)
         require_type("candidates", self.candidates, Mapping)
+        require_type("change", self.change, RowChange)
+        require_type("is_given", self.is_given, bool)
         require_type("passes", self.passes, int, np.integer, str)
         if self.passes != "any":
             require_integers(passes=self.passes)
@@ -145,11 +161,12 @@ class MistakeBound(SummaryMixin):
         for name, bound in self.candidates.items():
             if bound.theorem != name or bound.candidates or bound.n_rows != self.n_rows:
                 raise CertificateError(f"The candidate {name!r} is about something else.")
-            if bound.question != self.question or bound.certificate is not self.certificate:
+            about = bound.question, bound.change, bound.is_given
+            if about != (self.question, self.change, self.is_given) or bound.certificate is not self.certificate:
                 raise CertificateError(f"The candidate {name!r} answers another question.")
         certificate = self.certificate
         is_finite = isinstance(certificate, Separable) and 2.0 * certificate.mistake_bound < math.inf
-        expected = ({"novikoff"} if is_finite else set()) | {"freund-schapire", "hinge"}
+        expected = ({"novikoff"} if is_finite and not self.is_given else set()) | (_FORMULAS.keys() - {"novikoff"})
         if not expected <= set(self.candidates) <= set(_FORMULAS):
             raise CertificateError(f"The candidates are {sorted(self.candidates)}, and should be {sorted(expected)}.")
         ordered = [self.candidates[name] for name in _FORMULAS if name in self.candidates]
@@ -185,15 +202,19 @@ class MistakeBound(SummaryMixin):
             raise CertificateError(f"The direction of the bound ({self.theorem}) is made of floats, and this is not.")
 
     def _lines(self) -> list[tuple[str, str]]:
-        lines = [("radius R", f"{self.radius:.6g}")]
+        lines = [] if self.change == RowChange() else [("rows", str(self.change))]
+        lines.append(("radius R", f"{self.radius:.6g}"))
         if self.margin is None:
             lines.append(("direction", "none: one mistake for each row is the best it can prove"))
         else:
             lines.append(("margin", f"{self.margin:.6g}"))
         if self.loss:
             lines.append((_LOSSES[self.theorem], f"{self.loss:.6g}"))
+        if self.is_given and self.theorem == "freund-schapire":
+            lines.append(("D", f"{self.deviation:.6g}"))
         known = {name: candidate._summary() for name, candidate in self.candidates.items()}
         lacking = "no finite bound" if self.certificate else "not separable"
+        lacking = "not all rows attain the margin" if self.is_given else lacking
         return lines + [(name, known.get(name, lacking)) for name in _FORMULAS if known]
 
     def _summary(self) -> str:
@@ -209,13 +230,15 @@ _FORMULAS = {
     "novikoff": "(R / margin)^2",
     "freund-schapire": "(R / margin + |h|_2)^2",
     "hinge": "((p + sqrt(p^2 + 4 |h|_1)) / 2)^2, p = R / margin",
+    "row-lengths": "the largest M with M - |h|_1 <= sqrt(sum of the M largest |x|^2) / margin",
 }
-_LOSSES = {"freund-schapire": "loss |h|_2", "hinge": "loss |h|_1"}
+_LOSSES = {"freund-schapire": "loss |h|_2", "hinge": "loss |h|_1", "row-lengths": "loss |h|_1"}
 
 
 def _are_same(one: MistakeBound, other: MistakeBound) -> bool:
     """Return whether two bounds agree in all fields but candidates, certificate and question; Fractions are no
     doubles."""
-    names = [item.name for item in fields(MistakeBound) if item.name not in ("candidates", "certificate", "question")]
+    about = "candidates", "certificate", "question", "change", "is_given"
+    names = [item.name for item in fields(MistakeBound) if item.name not in about]
     pairs = [(np.asarray(getattr(one, name)), np.asarray(getattr(other, name))) for name in names]
     return all(a.dtype.kind == b.dtype.kind and np.array_equal(a, b) for a, b in pairs)

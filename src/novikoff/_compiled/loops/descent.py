@@ -37,7 +37,7 @@ CONSTANT, INVERSE_ROOT, INVERSE, FITTED = range(4)
 
 # Indices of `counts` (int64) and `measures` (float64) of a run of SGD.
 EXAMPLES, MISTAKES, UPDATES = range(3)
-SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM, WEIGHTED_RADIUS = range(6)
+SCALE, AVERAGE_SCALE, AVERAGE_TOTAL, SQUARED_RADIUS, STEP_SUM, WEIGHTED_RADIUS, LENGTH_SUM = range(7)
 
 PATIENCE = 10_000.0  # examples; with more a9a took longer, with fewer reuters did
 TINY = 1e-9  # a scale below this is multiplied into the weights before they lose digits
@@ -49,8 +49,8 @@ class DescentSettings(NamedTuple):
     """The objective and the step sizes of stochastic gradient descent.
 
     `loss` and `schedule` are codes. `steepness` bounds the second derivative of the loss. `eta` is the first step, or 0
-    for the longest that cannot overshoot: 1 / (steepness R^2), R the longest row so far; INVERSE adds it to t. With
-    importances R^2 is the largest c |x|^2 so far.
+    for 1 / (steepness R^2), where R is the longest row so far, which no row overshoots, or with FITTED the mean length
+    of the rows; INVERSE adds it to t. With importances c the length of a row is sqrt(c) |x|.
     """
 
     constant: float
@@ -118,10 +118,10 @@ def loss_curvature(loss, s, y):
 def step_sizes(settings, squared_radius, t):
     """Return the steps of example t = 1, 2, ... for the weights and for the bias.
 
-    FITTED starts with the longest step that cannot overshoot. After PATIENCE examples it falls like 1 / sqrt(t), which
-    is right whatever the curvature (Bach & Moulines 2011), and in the end like 1 / (alpha t), which is right for the
-    curvature that the penalty guarantees. Along the bias only the losses have curvature: steps of 1 / (alpha t) would
-    be too short for it.
+    FITTED starts with a step that does not overshoot a row of mean length; `longest_step` keeps it from overshooting
+    others. After PATIENCE examples it falls like 1 / sqrt(t), which is right whatever the curvature (Bach & Moulines
+    2011), and in the end like 1 / (alpha t), which is right for the curvature that the penalty guarantees. Along the
+    bias only the losses have curvature: steps of 1 / (alpha t) would be too short for it.
     """
     alpha, schedule, eta = settings.alpha, settings.schedule, settings.eta
     if schedule == INVERSE:
@@ -140,6 +140,16 @@ def step_sizes(settings, squared_radius, t):
     return slowly / (1.0 + slowly * alpha * t), slowly
 
 
+@inlined
+def longest_step(settings, q):
+    """Return the longest step of FITTED on a row of squared length q: the slope of its loss changes its sign in none.
+
+    So one long row neither makes all steps short, as it would if they were fitted to it, nor moves the weights far."""
+    if settings.schedule == FITTED and q > SMALLEST_SQUARED_NORM:
+        return 1.0 / (settings.steepness * q)
+    return np.inf
+
+
 @loop
 def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, importances):
     """Take one step for each row in `order`, a permutation, or in the order in memory if it is None.
@@ -156,7 +166,8 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
     w, bias, sums, sums_bias = weights
     scale, average_scale = measures[SCALE], measures[AVERAGE_SCALE]
     squared_radius, step_sum = measures[SQUARED_RADIUS], measures[STEP_SUM]
-    weighted_radius = measures[WEIGHTED_RADIUS]
+    weighted_radius, length_sum = measures[WEIGHTED_RADIUS], measures[LENGTH_SUM]
+    fits = settings.schedule == FITTED
     b, b_sum, total = constant * bias[0], 0.0, measures[AVERAGE_TOTAL]
     t, mistakes, updates = counts[EXAMPLES], counts[MISTAKES], counts[UPDATES]
     averages = sums_bias.size > 0
@@ -179,10 +190,13 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
         t += 1
         squared_radius = max(squared_radius, q + constant)
         if importances is None:
-            tau, bias_tau = step_sizes(settings, squared_radius, np.float64(t))
+            r, longest = q + constant, squared_radius
         else:
-            weighted_radius = max(weighted_radius, importances[i] * (q + constant))
-            tau, bias_tau = step_sizes(settings, weighted_radius, np.float64(t))
+            r = importances[i] * (q + constant)
+            weighted_radius = longest = max(weighted_radius, r)
+        length_sum += np.sqrt(r)
+        mean = length_sum / t
+        tau, bias_tau = step_sizes(settings, mean * mean if fits else longest, np.float64(t))
         y = targets[i]
         s = scale * s + b
         mistakes += y * s <= 0.0
@@ -194,6 +208,9 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
         if g != 0.0:
             if not abs(g) < np.inf:
                 break
+            if fits:
+                limit = longest_step(settings, r)
+                tau, bias_tau = min(tau, limit), min(bias_tau, limit)
             updates += 1
             step_sum += tau * abs(g)
             if averages and average_scale > 0.0:
@@ -212,7 +229,7 @@ def run_sgd_pass(rows, targets, order, settings, weights, counts, measures, impo
     counts[EXAMPLES], counts[MISTAKES], counts[UPDATES] = t, mistakes, updates
     measures[SCALE], measures[AVERAGE_SCALE], measures[AVERAGE_TOTAL] = scale, average_scale, total
     measures[SQUARED_RADIUS], measures[STEP_SUM] = squared_radius, step_sum
-    measures[WEIGHTED_RADIUS] = weighted_radius
+    measures[WEIGHTED_RADIUS], measures[LENGTH_SUM] = weighted_radius, length_sum
     bias[0] = b
     if averages:
         sums_bias[0] = b_sum

@@ -5,6 +5,8 @@ With v = u / margin, p = R |v| and h_i = max(0, 1 - y_i <v, x_i>), a bound must 
     novikoff          p^2, where h = 0
     freund-schapire   (p + |h|_2)^2
     hinge             ((p + sqrt(p^2 + 4 |h|_1)) / 2)^2
+    row-lengths       the root M <= n of M - |h|_1 = p sqrt(T(M)), T(M) the sum of the M largest |x / R|^2, linear
+                      between integers
 
 and where v = 0, there is one mistake for each row at most. That no v can improve on `lower` is proved by weights
 alpha >= 0 of the rows, with A = sum alpha and B = |sum alpha_i y_i x_i|; see bounds.py for why:
@@ -12,6 +14,7 @@ alpha >= 0 of the rows, with A = sum alpha and B = |sum alpha_i y_i x_i|; see bo
     novikoff          (A R / B)^2
     freund-schapire   (A / max(B / R, |alpha|_2))^2
     hinge             min(A, (A R / B)^2), for alpha <= 1
+    row-lengths       the largest M <= A with (M B / (A R))^2 <= T(M), for alpha <= 1
 
 Sums over all rows are formed in doubles first, with a bound on their rounding stated where they are formed, and in
 integers where doubles cannot prove the claim. Uses no code of the search.
@@ -73,7 +76,12 @@ def check_value(
         least, most = _enclose_loss(X, signs, theorem, u, bias, margin, radius, claimed_loss, constant)
     if not least <= claimed_loss <= most:
         raise CertificateError(f"The loss {loss!r} is not that of the direction and margin of the bound.")
-    if not _formula(theorem, squared, least) <= claimed <= _formula(theorem, squared, claimed_loss) * (1 + _TIGHT):
+    if theorem == "row-lengths":
+        is_value = _is_root(X, signs, claimed, squared, least, claimed_loss, R, constant)
+    else:
+        most_claimed = _formula(theorem, squared, claimed_loss) * (1 + _TIGHT)
+        is_value = _formula(theorem, squared, least) <= claimed <= most_claimed
+    if not is_value:
         raise CertificateError(f"The theorem ({theorem}) does not prove at most {value!r} mistakes from what is given.")
 
 
@@ -82,7 +90,7 @@ def _check_without_direction(signs: np.ndarray, theorem: str, value: Fraction, l
     n_rows = int(np.count_nonzero(signs))
     if value != n_rows:
         raise CertificateError(f"Without a direction a bound is the number of rows, {n_rows}, not {float(value)!r}.")
-    total = loss if theorem == "hinge" else loss * loss
+    total = loss * loss if theorem == "freund-schapire" else loss
     if loss < 0 or not n_rows <= total <= n_rows * (1 + Fraction(8 * (n_rows + d + 32), 2**52)):
         raise CertificateError(f"The loss {float(loss)!r} is not that of {n_rows} rows without a direction.")
 
@@ -91,16 +99,37 @@ def check_lower(
     X: Any, signs: np.ndarray, theorem: str, lower: float, radius: float, weights: np.ndarray, constant: float
 ) -> None:
     """No v makes the theorem prove less than `lower`."""
-    (claimed,) = to_fractions([lower])
+    claimed, R = to_fractions([lower, radius])
     weights = np.asarray(weights)
     if weights.shape != signs.shape or not (weights >= 0).all() or not weights.any():
         raise CertificateError("The best that a theorem can prove needs one weight >= 0 for each row, not all 0.")
     used = np.where(weights > 0, signs, 0)
-    if not (
-        (weights.dtype.kind == "f" and lower <= _lower_in_doubles(X, used, theorem, weights, radius, constant))
-        or claimed <= _lower_exactly(X, used, theorem, weights, radius, constant)
-    ):
+    if theorem == "row-lengths":
+        is_proved = _is_below_root(X, signs, used, claimed, R, weights, constant)
+    else:
+        is_proved = (
+            weights.dtype.kind == "f" and lower <= _lower_in_doubles(X, used, theorem, weights, radius, constant)
+        ) or claimed <= _lower_exactly(X, used, theorem, weights, radius, constant)
+    if not is_proved:
         raise CertificateError(f"The weights do not prove that the theorem ({theorem}) proves no less than {lower!r}.")
+
+
+def _is_below_root(
+    X: Any, signs: np.ndarray, used: np.ndarray, lower: Fraction, R: Fraction, weights: np.ndarray, constant: float
+) -> bool:
+    """Return whether lower <= A and (lower B / (A R))^2 <= T(lower) for the weights, divided by the largest of them."""
+    integers = to_proportional_integers(weights)
+    if lower < 0 or lower * max(integers) > sum(integers):
+        return False
+    below, _ = _enclose_lengths(X, signs, R, constant)
+    squared = _interpolate(below, lower)
+    radius = float(R)
+    if weights.dtype.kind == "f":
+        ratio = _lower_in_doubles(X, used, "novikoff", weights, radius, constant)  # (A R / B)^2, rounded down
+        if lower * lower <= Fraction(ratio) * squared:
+            return True
+    exact = _lower_exactly(X, used, "novikoff", weights, radius, constant)
+    return exact == math.inf or lower * lower <= exact * squared
 
 
 def _enclose_loss(
@@ -130,11 +159,11 @@ def _enclose_loss(
     if not math.isfinite(bounded):
         raise CertificateError("The losses of a bound are too large for doubles.")
     relative = Fraction(8 * (n + d + 32), 2**52)
-    if theorem == "hinge":
-        above, about, spread = Fraction(bounded), Fraction(computed), n
-    else:
+    if theorem == "freund-schapire":
         above, about = fraction_above_root(Fraction(bounded)), fraction_above_root(Fraction(computed))
         spread = math.isqrt(n) + 1
+    else:
+        above, about, spread = Fraction(bounded), Fraction(computed), n
     above *= 1 + Fraction(n + 8, 2**52)
     if above > claimed:
         above = _exact_loss(X, signs, theorem, u, bias, margin, constant)
@@ -143,8 +172,8 @@ def _enclose_loss(
 
 
 def _sum_losses(theorem: str, h: np.ndarray) -> float:
-    """|h|_1 for the hinge, |h|_2^2 for Freund and Schapire."""
-    return float(h.sum()) if theorem == "hinge" else float(np.einsum("i,i->", h, h))
+    """|h|_2^2 for Freund and Schapire, else |h|_1."""
+    return float(np.einsum("i,i->", h, h)) if theorem == "freund-schapire" else float(h.sum())
 
 
 def _exact_loss(
@@ -161,8 +190,8 @@ def _exact_loss(
         scores = (numbers @ chosen) * signs[rows].astype(int).astype(object)
         factor = unit * Fraction(2) ** scale / gamma
         positive = [1 - int(score) * factor for score in scores if int(score) * factor < 1]
-        total += sum(positive if theorem == "hinge" else [h * h for h in positive], Fraction(0))
-    return total if theorem == "hinge" else fraction_above_root(total)
+        total += sum([h * h for h in positive] if theorem == "freund-schapire" else positive, Fraction(0))
+    return fraction_above_root(total) if theorem == "freund-schapire" else total
 
 
 def _formula(theorem: str, squared: Fraction, loss: Fraction) -> Fraction:
@@ -173,6 +202,62 @@ def _formula(theorem: str, squared: Fraction, loss: Fraction) -> Fraction:
     if theorem == "freund-schapire":
         return (p + loss) ** 2
     return ((p + fraction_above_root(squared + 4 * loss)) / 2) ** 2
+
+
+def _is_root(
+    X: Any,
+    signs: np.ndarray,
+    value: Fraction,
+    squared: Fraction,
+    least: Fraction,
+    loss: Fraction,
+    R: Fraction,
+    constant: float,
+) -> bool:
+    """Return whether value is the root M of M - |h|_1 = p sqrt(T(M)), or n, rounded up; `squared` is p^2.
+
+    T is enclosed by doubles, since it is a sum of n terms; value may be too large by as much as that explains.
+    """
+    below, above = _enclose_lengths(X, signs, R, constant)
+    n, tight = len(above) - 1, 1 + _TIGHT + Fraction(16 * (_n_terms(X, signs)), 2**52)
+    if not 0 <= value <= n:
+        return False
+    is_enough = value == n or (value >= least and (value - least) ** 2 >= squared * _interpolate(above, value))
+    smaller = value / tight
+    return is_enough and (smaller <= loss or (smaller - loss) ** 2 <= squared * _interpolate(below, smaller))
+
+
+def _n_terms(X: Any, signs: np.ndarray) -> int:
+    """Return how many roundings a sum over all rows of their squared lengths may have in a row."""
+    return int(np.count_nonzero(signs)) + X.shape[1] + 32
+
+
+def _enclose_lengths(X: Any, signs: np.ndarray, R: Fraction, constant: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return lower and upper bounds of T(0), T(1), ..., T(n).
+
+    Coordinates are divided by R first, so that no square overflows, and one that underflows is far below the rounding
+    of the longest row.
+    """
+    radius, squares = float(R) or 1.0, np.zeros(len(signs))
+    with np.errstate(under="ignore"):
+        for rows, block in iterate_blocks(X, signs):
+            scaled = block / radius
+            products = (
+                scaled.multiply(scaled).sum(axis=1) if hasattr(scaled, "multiply") else (scaled * scaled).sum(axis=1)
+            )
+            squares[rows] = np.asarray(products).ravel() + (constant / radius) ** 2
+    sums = np.append(0.0, np.cumsum(np.sort(squares[signs != 0])[::-1]))
+    error = _n_terms(X, signs) * 4.0 * _UNIT
+    return sums * (1.0 - error), sums * (1.0 + error) + np.where(sums > 0.0, 2.0**-900, 0.0)
+
+
+def _interpolate(sums: np.ndarray, at: Fraction) -> Fraction:
+    """Return T, linear between integers."""
+    k = math.floor(at)
+    if k >= len(sums) - 1:
+        return Fraction(float(sums[-1]))
+    first, second = Fraction(float(sums[k])), Fraction(float(sums[k + 1]))
+    return first + (at - k) * (second - first)
 
 
 def _lower_in_doubles(
