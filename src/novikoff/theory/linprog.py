@@ -22,20 +22,20 @@ def search(points: SignedPoints, tol: float) -> Corral:
     z = points.take(np.arange(len(points)))
     stack = sp.hstack if sp.issparse(z) else np.hstack
     d = z.shape[1]
-    answer = linprog(
+    solution = linprog(
         np.append(np.zeros(d), -1.0),
         A_ub=stack([-z, np.ones((len(points), 1))]),
         b_ub=np.zeros(len(points)),
         bounds=[(-1.0, 1.0)] * d + [(None, None)],
         method="highs",
     )
-    if answer.x is None:  # HiGHS failed: exact arithmetic starts without a corral
+    if solution.x is None:  # HiGHS failed: exact arithmetic starts without a corral
         return Corral.empty(points)
-    weights = np.maximum(-answer.ineqlin.marginals, 0.0)
+    weights = np.maximum(-solution.ineqlin.marginals, 0.0)
     rows = np.flatnonzero(weights)
     if not len(rows):
         return Corral.empty(points)
-    best = answer.x[:-1]
+    best = solution.x[:-1]
     length = float(np.linalg.norm(best))
     lower = float(points.margins(best).min()) / length if length else 0.0
     shares = weights[rows] / weights.sum()

@@ -25,7 +25,7 @@ __all__ = ["join_blocks", "memory_of"]
 
 
 def join_blocks(blocks: Sequence[Block], source: str) -> Block:
-    """One block with the rows of all these blocks in their order, without their rejects.
+    """Return one block with the rows of all these blocks in their order, without their rejects.
 
     >>> from novikoff.data.formats.block import CategoricalColumn, TableBlock
     >>> def block(sky, label):

@@ -49,13 +49,13 @@ def format_of(output: str | os.PathLike[str], to: str | None = None) -> str:
     name = os.fspath(output)
     if to is not None and to not in FORMATS:
         raise DataError(f"The formats to write are {', '.join(FORMATS)}; found {to!r}.")
-    found = to or _EXTENSIONS.get(_COMPRESSION.sub("", name.lower()).rpartition(".")[2])
-    if found is None:
+    format = to or _EXTENSIONS.get(_COMPRESSION.sub("", name.lower()).rpartition(".")[2])
+    if format is None:
         what = "the standard output has no extension" if name == "-" else f"{name!r} has no extension that tells"
         raise DataError(f"Which format to write? {what[0].upper()}{what[1:]}: name one of {', '.join(FORMATS)} (to).")
-    if found in _COMPRESSED_FORMATS and _COMPRESSION.search(name):
-        raise DataError(f"{name}: {found} compresses its columns itself. Leave {_COMPRESSION.search(name)[0]} away.")  # type: ignore[index]
-    return found
+    if format in _COMPRESSED_FORMATS and _COMPRESSION.search(name):
+        raise DataError(f"{name}: {format} compresses its columns itself. Leave out {_COMPRESSION.search(name)[0]}.")  # type: ignore[index]
+    return format
 
 
 @contextmanager
