@@ -121,7 +121,8 @@ def test_a_table_becomes_numbers():
     np.testing.assert_allclose(X[:, 0], standardise_by_definition([age for age, *_ in ROWS]), atol=1e-12)
     assert X[1].tolist() == [0.0, 0.0, 0.0, 4.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     assert X[2, 1:].tolist() == [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
-    np.testing.assert_allclose(X[3, 1:5], [1.0, 4 * math.sqrt(1 / 5), 4 * math.sqrt(4 / 5), 0.0])  # b is there twice
+    twice = 1.0 + math.log(2.0)  # as b is there
+    np.testing.assert_allclose(X[3, 1:5], [1.0, *(4.0 * v / math.hypot(1.0, twice) for v in (1.0, twice)), 0.0])
 
 
 @given(st.lists(numbers, min_size=1, max_size=30))

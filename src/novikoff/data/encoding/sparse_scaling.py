@@ -67,10 +67,10 @@ class SparseScaler:
     >>> import scipy.sparse as sp
     >>> from novikoff import Rows
     >>> from novikoff.data.encoding.sparse_scaling import SparseScaler
-    >>> rows = Rows.of(sp.csr_array([[10.0, 0.0, 1.0], [30.0, 0.0, 0.0], [20.0, 500.0, 1.0]]))
+    >>> rows = Rows.of(sp.csr_array([[10.5, 0.0, 1.0], [30.5, 0.0, 0.0], [20.5, 500.5, 3.0]]))
     >>> [scaled] = SparseScaler().learn(rows)
     >>> scaled.matrix.toarray().round(3).tolist()
-    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 7.215, 1.0]]
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.414, 2.099]]
     """
 
     def __init__(self, *, hats: bool = False, log_counts: bool = True) -> None:
