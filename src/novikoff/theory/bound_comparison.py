@@ -85,7 +85,7 @@ def compare_bounds(
     >>> X, y = [[9.0, 9.5], [8.0, 9.0], [9.0, 8.5], [9.5, 9.2]], [1, 1, -1, -1]
     >>> found = nk.compare_bounds(X, y, fit_intercept=False)
     >>> str(found.best.change), found.best.mistakes, found.unchanged.mistakes
-    ('columns centred', 2, 4)
+    ('columns centred, rows of length 1', 2, 4)
     """
     longest = _longest_row(X)
     if constants is None:
