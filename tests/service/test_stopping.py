@@ -206,3 +206,36 @@ def test_replay_runs_beside_a_server(tmp_path):
 
     assert asyncio.run(get(server.port, "/v2/health/ready")) == (200, {"ready": True})
     assert server.terminate() == 0
+
+
+def test_duplicates_after_a_restart_get_the_first_answer(tmp_path):
+    """From memory, from the windows, and from the log."""
+    hosted = host(tmp_path, snapshot_labels=10_000)
+    rows = [Learn({"links": n % 7}, "ham" if n % 3 else "spam", f"x{n}") for n in range(12_000)]
+    first = []
+    for start in range(0, len(rows), 1000):
+        first += hosted.writer.ask(rows[start : start + 1000])
+    assert {each.updated for each in first} == {True, False}
+    again = [(hosted.writer.ask([rows[n]])[0], first[n]) for n in (5, 11_999, 1999, 1003)]
+    hosted.stop()
+    hosted = host(tmp_path)
+    again += [(hosted.writer.ask([rows[n]])[0], first[n]) for n in (0, 1, 2, 3, 1500, 5000, 11_998)]
+    hosted.stop()
+    for found, one in again:
+        assert found.duplicate
+        found.duplicate = False
+        assert found == one
+
+
+def test_a_replay_after_a_crash_knows_what_was_updated(tmp_path, monkeypatch):
+    hosted = host(tmp_path)
+    rows = [Learn({"links": n % 7}, "ham" if n % 3 else "spam", f"x{n}") for n in range(50)]
+    first = hosted.writer.ask(rows)
+    monkeypatch.setattr(hosted.writer, "flush", lambda: False)  # so that neither outcomes nor a snapshot are written
+    hosted.stop()
+    assert not list((tmp_path / "m").glob("snapshot-*"))
+    hosted = host(tmp_path)
+    again = hosted.writer.ask(rows)
+    hosted.stop()
+    assert [each.updated for each in again] == [each.updated for each in first]
+    verify(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 from novikoff.service.features import Row
@@ -63,7 +64,7 @@ class RecentEntries:
 
     def __init__(self, capacity: int = 50_000) -> None:
         self._capacity = capacity
-        self._entries: dict[str, Entry] = {}
+        self._entries: OrderedDict[str, Entry] = OrderedDict()  # a dict would search for its first key
 
     def get(self, id: str) -> Entry | None:
         return self._entries.get(id)
@@ -73,7 +74,7 @@ class RecentEntries:
         entries = self._entries
         entries[entry.prediction.id] = entry
         if len(entries) > self._capacity:
-            del entries[next(iter(entries))]
+            entries.popitem(last=False)
 
     def __len__(self) -> int:
         return len(self._entries)

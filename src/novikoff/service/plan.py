@@ -14,6 +14,7 @@ from novikoff.service.event_log import EventLog
 from novikoff.service.features import Features, Row
 from novikoff.service.ids import IdMaker, is_id, require_id
 from novikoff.service.labels import KnownLabels
+from novikoff.service.online_model import UPDATED
 from novikoff.service.records import Batch, LabelEvent, Prediction, encode, next_checksum
 from novikoff.service.refusals import ConflictError, ExpiredError, NotFoundError, RefusalError
 from novikoff.service.requests import Answer, Labelled, Learn, Learned, Predict, Predicted, PutLabel, Request
@@ -46,6 +47,8 @@ class Plan:
     ----------
     log, recent, features, labels, make_id
         Of the model.
+    find_flag : callable
+        Returns the flag of a label by its seq, if it is one of the last; the log has those before.
     position : Position
         Where the log ends.
     version : int
@@ -63,12 +66,14 @@ class Plan:
         features: Features,
         labels: KnownLabels,
         make_id: IdMaker,
+        find_flag: Callable[[int], int | None],
         position: Position,
         version: int,
         at: int,
         window: int | None,
     ) -> None:
         self._log, self._recent, self._features, self._labels = log, recent, features, labels
+        self._find_flag = find_flag
         self._make_id, self._version, self._at, self._window = make_id, version, at, window
         self._own: dict[str, Entry] = {}  # entries of this batch by id
         self.position = Position(position.number, position.seq, position.checksum)
@@ -176,9 +181,13 @@ class Plan:
         if entry.updated is None:
             assert entry.event is not None
             seq = entry.event.seq
+            flag = self._find_flag(seq)
+            if flag is not None:
+                entry.updated = flag == UPDATED
+                return entry.updated
             for outcomes in self._log.outcomes(seq - 1, limit=1):
                 if outcomes.first <= seq < outcomes.end:
-                    entry.updated = outcomes.flags[seq - outcomes.first] == 1
+                    entry.updated = outcomes.flags[seq - outcomes.first] == UPDATED
         return bool(entry.updated)
 
     # -- after the predictions
@@ -204,8 +213,8 @@ class Plan:
             entry.is_late = True
         self._features.keep_new()
         self._labels.keep_new()
-        for entry in self._own.values():
-            self._recent.add(entry)
+        for prediction in self.batch.predictions:  # not those that were found in the log: they would push others out
+            self._recent.add(self._own[prediction.id])
 
     def drop(self) -> None:
         """Forget everything: nothing was committed."""

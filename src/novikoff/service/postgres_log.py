@@ -39,6 +39,7 @@ class PostgresLog(SqlLog):
     """
 
     types: ClassVar[dict[str, str]] = {"integer": "BIGINT", "key": "BIGINT PRIMARY KEY", "bytes": "BYTEA"}
+    many_values: ClassVar[str] = "SELECT UNNEST(CAST(? AS TEXT[]))"
 
     def __init__(self, address: str, name: str, *, read_only: bool = False) -> None:
         schema = f"novikoff_{name}"
@@ -75,6 +76,9 @@ class PostgresLog(SqlLog):
             if self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
                 raise LogError(f"The log cannot be read: {error}") from error
             raise
+
+    def _pack(self, values: Sequence[str]) -> list[str]:
+        return list(values)
 
     def _execute_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:

@@ -50,6 +50,7 @@ class SqlLog(ABC):
     """
 
     types: ClassVar[dict[str, str]]
+    many_values: ClassVar[str]  # the values that `_pack` has packed into one parameter
     ignore_duplicates: ClassVar[str] = " ON CONFLICT DO NOTHING"
 
     def __init__(self, name: str) -> None:
@@ -65,6 +66,10 @@ class SqlLog(ABC):
     @abstractmethod
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         """Run a statement and return its rows."""
+
+    @abstractmethod
+    def _pack(self, values: Sequence[str]) -> Any:
+        """Return strings as one parameter of a statement."""
 
     @abstractmethod
     def _execute_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -136,8 +141,8 @@ class SqlLog(ABC):
 
     def find(self, ids: Sequence[str]) -> dict[str, StoredPrediction]:
         """Return the predictions with these ids, those that there are."""
-        found = (_as_stored(row) for id in ids for row in self._execute(_STORED + "WHERE p.id = ?", (id,)))
-        return {each.prediction.id: each for each in found}
+        rows = self._execute(f"{_STORED}WHERE p.id IN ({self.many_values})", (self._pack(ids),)) if ids else []
+        return {each.prediction.id: each for each in map(_as_stored, rows)}
 
     def labels(self, after: int, limit: int) -> list[LabelEvent]:
         """Return the labels with seq > after, in order, at most `limit` of them."""

@@ -7,6 +7,7 @@ the write-ahead log at the same time.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ class SqliteLog(SqlLog):
     """
 
     types: ClassVar[dict[str, str]] = {"integer": "INTEGER", "key": "INTEGER PRIMARY KEY", "bytes": "BLOB"}
+    many_values: ClassVar[str] = "SELECT value FROM json_each(?)"
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
@@ -62,6 +64,9 @@ class SqliteLog(SqlLog):
             if getattr(error, "sqlite_errorname", "") in ("SQLITE_CORRUPT", "SQLITE_NOTADB") and hasattr(self, "name"):
                 raise LogError(f"{self.name}: the log is damaged: {error}. Restore it from a backup.") from error
             raise
+
+    def _pack(self, values: Sequence[str]) -> str:
+        return json.dumps(list(values))
 
     def _execute_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         self._connection.executemany(statement, rows)

@@ -203,6 +203,7 @@ class Writer:
 
     def _run(self) -> None:
         try:
+            self.flush()  # the outcomes of a replay
             while self._step():
                 pass
             self.flush()
@@ -290,6 +291,7 @@ class Writer:
             self.features,
             self.labels,
             self._make_id,
+            self.accounts.find_flag,
             self._position,
             self.model.seq,
             at,
