@@ -193,6 +193,13 @@ def test_files_that_are_named_twice_or_are_not_there(tmp_path, tables):
         nk.distributed.learn([*tables, str(tmp_path / "gone.csv")], target="y")
 
 
+def test_without_dask_the_extra_is_named(monkeypatch, tables):
+    monkeypatch.setattr("novikoff.distributed.engines.find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r'needs distributed\. Install the extra "dask"'):
+        nk.distributed.learn(tables, target="y", cluster="local:2")
+    assert nk.distributed.learn(tables, target="y").labels == ["no", "yes"]
+
+
 def test_what_is_no_path_is_refused():
     with pytest.raises(DataError, match=r"Expected paths of files, found DataFrame\. Write a collection of Dask"):
         nk.distributed.learn(pd.DataFrame({"x": [1.0], "y": ["no"]}))
