@@ -109,6 +109,24 @@ def test_svmlight_and_named_features(tmp_path, cluster):
         assert nk.load(tmp_path / "b.nk").score(files[0]) > 0.9
 
 
+@pytest.mark.parametrize("hypothesis", ["last", "averaged", "pocket"])
+def test_three_labels_of_which_no_file_has_all(tmp_path, hypothesis):
+    rng = np.random.default_rng(6)
+    for k in range(4):
+        X = rng.normal(size=(80, 2)).round(2)
+        y = np.array(["red", "green", "blue"])[np.argmax(X @ [[1.0, -1.0, 0.0], [0.0, 0.3, -1.0]], axis=1)]
+        kept = y != "blue" if k % 2 else y != "red"
+        rows = zip(X[kept].tolist(), y[kept], strict=True)
+        (tmp_path / f"p{k}.csv").write_text("u,v,y\n" + "".join(f"{u},{v},{label}\n" for (u, v), label in rows))
+    files = sorted(map(str, tmp_path.glob("*.csv")))
+    expected = learned_bytes(tmp_path / "a.nk", files, hypothesis=hypothesis, hats=False)
+    assert learned_bytes(tmp_path / "b.nk", files, BackwardEngine(), hypothesis=hypothesis, hats=False) == expected
+    model = nk.load(tmp_path / "a.nk")
+    assert model.labels == ["blue", "green", "red"]
+    if hypothesis != "pocket":  # whose longest run is that of one chain, over the labels of its files
+        assert np.mean([model.score(path) for path in files]) > 0.8
+
+
 def test_the_model_goes_on_learning_on_one_machine(tables):
     model = nk.distributed.learn(tables, target="y", rounds=2)
     before = model.ledger.examples
@@ -191,6 +209,13 @@ def test_files_that_are_named_twice_or_are_not_there(tmp_path, tables):
         nk.distributed.learn(str(tmp_path / "none*.csv"), target="y")
     with pytest.raises(DataError, match="no such file"):
         nk.distributed.learn([*tables, str(tmp_path / "gone.csv")], target="y")
+
+
+def test_without_dask_the_extra_is_named(monkeypatch, tables):
+    monkeypatch.setattr("novikoff.distributed.engines.find_spec", lambda name: None)
+    with pytest.raises(ClusterError, match=r'needs distributed\. Install the extra "dask"'):
+        nk.distributed.learn(tables, target="y", cluster="local:2")
+    assert nk.distributed.learn(tables, target="y").labels == ["no", "yes"]
 
 
 def test_what_is_no_path_is_refused():
