@@ -18,3 +18,13 @@ settings.register_profile("everyday", everyday)
 settings.register_profile("explore", everyday, max_examples=100, derandomize=False)
 settings.register_profile("thorough", everyday, max_examples=2000, derandomize=False)
 settings.load_profile("everyday")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say it where nobody overlooks it if the studio was not tested, for want of a browser."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "Chromium" in str(report.longrepr)]
+    if skipped:
+        line = (
+            f"{len(skipped)} tests of the studio were SKIPPED: there is no Chromium here (Debian: apt install chromium)"
+        )
+        terminalreporter.write_line(line, red=True, bold=True)

@@ -170,6 +170,8 @@ def test_upload_verdict_learn_and_download(open_page, mail, tmp_path):
         page.locator("#confusion button").first.click()
         wait_for_text(page, "#cell-lines", r"lines \d+")
         assert "nk.learn('mail.csv'" in text_of(page, "#file-python")
+        page.set_viewport_size({"width": 320, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
         require_accessible(page)
         with page.expect_download() as download:
             page.locator("#model").click()

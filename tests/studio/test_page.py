@@ -1,12 +1,15 @@
 """The page in a real browser: scenes, steps, drawing, sharing, exports, keys, and what it says."""
 
+import copy
 import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from novikoff.studio import make_record
 from novikoff.studio.pages import FIRST_MODULE, join_modules, make_page, read_static
 from novikoff.studio.scene import make_bundle
 from novikoff.studio.scenes import SCENES
@@ -297,6 +300,44 @@ def test_a_tampered_certificate_is_refused(open_page, tmp_path):
         assert "REFUSED" in text_of(page, "#check")
 
 
+CHECK = """async (records) => {
+    const { checkCertificate } = await import("/static/exact.js");
+    return records.map((record) => checkCertificate(record).state);
+}"""
+
+
+def test_the_page_and_python_agree_about_random_certificates(open_page, address):
+    """True ones hold, however small or large the numbers; ones with a last digit changed are refused."""
+    rng = np.random.default_rng(8)
+    records, tampered = [], []
+    for k in range(60):
+        scale = 10.0 ** rng.integers(-8, 9)
+        X = rng.integers(-3, 4, (6, 2)) * scale if k % 2 else rng.normal(size=(6, 2)) * scale
+        y = rng.choice([-1, 1], 6)
+        settings = {"fit_intercept": bool(k % 3), "passes": 1}
+        if k % 5 == 0 and abs(scale) < 100:
+            settings |= {"kernel": "poly", "degree": 2}
+        record = make_record([[*x, int(label)] for x, label in zip(X.tolist(), y, strict=True)], settings)
+        if record["verdict"] is None:
+            continue
+        records.append(record)
+        wrong = copy.deepcopy(record)
+        verdict = wrong["verdict"]
+        if verdict["separable"]:
+            verdict["margin_lower"] = verdict["margin_lower"] * (1.0 + 1e-6)
+        else:
+            verdict["multipliers"][-1] = str(int(verdict["multipliers"][-1]) + 1)
+        tampered.append(wrong)
+    separable = [record["verdict"]["separable"] for record in records]
+    assert 10 < sum(separable) < len(separable) - 10
+    page = open_page(f"{address}?scene=cmu")
+    assert set(page.evaluate(CHECK, records)) == {"holds"}
+    # A witness of one point, the origin, is true with every multiplier.
+    alone = [len(record["verdict"].get("rows", [0, 0])) == 1 for record in records]
+    states = page.evaluate(CHECK, tampered)
+    assert {state for state, is_alone in zip(states, alone, strict=True) if not is_alone} == {"refused"}
+
+
 def test_embedded_pages_hide_controls(open_page, address):
     page = open_page(f"{address}?scene=cmu&embed=1&hide=panels,intro")
     assert not page.locator("header").is_visible()
@@ -355,6 +396,9 @@ def test_narrow_screens_need_no_sideways_scrolling(open_page, address):
     page = open_page(f"{address}?scene=xor", viewport={"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert page.locator("#play").is_visible()
+    heights = page.evaluate("""() => [...document.querySelectorAll("#plane .tick, .chart .tick")].map(
+        (text) => text.getBoundingClientRect().height)""")
+    assert min(heights) > 8  # pixels: what is written in drawings does not shrink with them
 
 
 def test_nothing_moves_where_motion_is_not_wanted(open_page, address):

@@ -41,6 +41,14 @@ def test_records_are_computed(ask):
     assert json.loads(body)["verdict"]["separable"]
 
 
+def test_own_points_become_a_page(ask):
+    points = [[0, 0, -1], [1, 1, 1]]
+    status, headers, body = ask("POST", "/api/page", json.dumps({"points": points, "settings": {"passes": 3}}))
+    assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
+    data = body.decode().split('id="bundle">')[1].split("</script>")[0]
+    assert json.loads(data)["variants"][0]["record"]["points"] == points
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1"])
 def test_other_hosts_are_refused(host, ask, studio):
     """A name that an attacker's DNS points at 127.0.0.1 comes with its own Host."""

@@ -38,6 +38,7 @@ export class Plane {
     this.frozen = false;
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => this.hover(event));
+    this.svg.addEventListener("focusin", (event) => this.hover(event));
     this.svg.addEventListener("pointerleave", () => this.layers.hover.replaceChildren());
   }
 

@@ -103,7 +103,7 @@ export function drawLedger({ record, at, compare }) {
   const shows = bound && bound.value <= 8 * Math.max(run.mistakes, 1);
   const examples = Math.max(run.examples, compare?.record.run.examples ?? 0);
   if (shows && bound.passes === "any") lines.push({ name: "bound", class: "upper", points: [[0, bound.value], [examples, bound.value]] });
-  if (shows && bound.passes !== "any") lines.push({ name: "1-pass bound", class: "upper", points: [[0, bound.value], [record.points.length, bound.value]] });
+  if (shows && bound.passes !== "any") lines.push({ name: "1 pass", class: "upper", points: [[0, bound.value], [record.points.length, bound.value]] });
   const top = Math.max(...lines.flatMap((line) => line.points.map((p) => p[1])), 1);
   const t = at >= 0 ? events.t[at] : 0;
   const ledger = drawChart({
@@ -124,7 +124,7 @@ function drawMargin(record, t, at) {
   let least = Infinity;
   const points = events.t.map((x, i) => [x, (least = Math.min(least, events.margin[i] ?? Infinity))]).filter(([, m]) => m > 0 && m < Infinity);
   if (points.length < 2) return [];
-  const lines = [{ name: "γ is at most", class: "progress", stairs: true, points }];
+  const lines = [{ name: "γ ≤", class: "progress", stairs: true, points }];
   const gamma = verdict?.separable ? Number(verdict.margin_lower) : null;
   if (gamma) lines.push({ name: "γ", class: "lower", points: [[0, gamma], [record.run.examples, gamma]] });
   const all = lines.flatMap((line) => line.points.map((p) => p[1]));
