@@ -24,7 +24,19 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 from sklearn.exceptions import ConvergenceWarning  # noqa: E402
 
-from benchmarks import batch, certify, descent, fresh, growth, kernel, online, progressive, streams, tagging  # noqa: E402
+from benchmarks import (  # noqa: E402
+    batch,
+    certify,
+    descent,
+    fresh,
+    growth,
+    hostile,
+    kernel,
+    online,
+    progressive,
+    streams,
+    tagging,
+)
 from benchmarks.measure import Line, Options  # noqa: E402
 
 BENCHMARKS = {
@@ -33,6 +45,7 @@ BENCHMARKS = {
     **growth.BENCHMARKS,
     **fresh.BENCHMARKS,
     **certify.BENCHMARKS,
+    **hostile.BENCHMARKS,
     **streams.BENCHMARKS,
     **progressive.BENCHMARKS,
     **tagging.BENCHMARKS,

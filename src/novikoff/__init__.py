@@ -27,6 +27,7 @@ _HOMES = {
     "DescentDisplay": "novikoff.plots",
     "EnsembleDisplay": "novikoff.plots",
     "FewestErrors": "novikoff.theory.fewest_errors",
+    "GeometricMargin": "novikoff.theory.geometric_margin",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.perceptron.ledger",
     "LedgerDisplay": "novikoff.plots",
@@ -38,6 +39,7 @@ _HOMES = {
     "calibrate": "novikoff.streaming.calibrating",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest_errors",
+    "geometric_margin": "novikoff.theory.geometric_margin",
     "learn": "novikoff.streaming.learning",
     "load": "novikoff.model_files.loading",
     "margin": "novikoff.theory.margins",
@@ -64,6 +66,7 @@ __all__ = [
     "DescentDisplay",
     "EnsembleDisplay",
     "FewestErrors",
+    "GeometricMargin",
     "Inseparable",
     "KernelPerceptron",
     "KernelRegressor",
@@ -90,6 +93,7 @@ __all__ = [
     "certify",
     "errors",
     "fewest_errors",
+    "geometric_margin",
     "hypotheses",
     "learn",
     "load",
@@ -145,5 +149,6 @@ if TYPE_CHECKING:
     from novikoff.theory.bounds import MistakeBound, mistake_bound
     from novikoff.theory.certificates import Inseparable, Separable, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors, fewest_errors
+    from novikoff.theory.geometric_margin import GeometricMargin, geometric_margin
     from novikoff.theory.margins import margin, margins
     from novikoff.theory.separability import certify

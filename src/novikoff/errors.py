@@ -7,6 +7,7 @@
     ├── DivergenceError      (ArithmeticError)   a solver that diverged: its steps are too long
     ├── MergeError           (ValueError)        states of different learners or shapes
     ├── CertificateError     (ValueError)        a certificate that does not hold for the data
+    ├── TimeLimitError       (TimeoutError)      a time limit that was reached before anything was proved
     ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
     └── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
 
@@ -26,6 +27,7 @@ __all__ = [
     "NovikoffError",
     "ReentryError",
     "RuleError",
+    "TimeLimitError",
 ]
 
 
@@ -59,6 +61,10 @@ class CertificateError(NovikoffError, ValueError):
 
 class ModelFileError(NovikoffError, ValueError):
     """A model file is missing, truncated, damaged, of another program or too new; or a model cannot be saved."""
+
+
+class TimeLimitError(NovikoffError, TimeoutError):
+    """A time limit was reached before anything was proved that could be returned."""
 
 
 class ReentryError(NovikoffError, RuntimeError):

@@ -97,9 +97,10 @@ class Separable(Certificate):
         margin is too small for doubles, exact Fractions of the nearest point itself, whose length is from margin_lower
         to margin_upper.
     margin_lower, margin_upper : float
-        What is proved of the margin gamma of the data: the separator attains `margin_lower` (a Fraction if no double
-        is small enough) or more, and the point sum multipliers * y * x of the support rows is no farther from 0 than
-        `margin_upper`, so that no separator does better.
+        What is proved of Novikoff's margin gamma of the data, for which the constant coordinate counts in w and in the
+        rows (`nk.geometric_margin` has the one of an SVM). The separator attains `margin_lower` (a Fraction if no
+        double is small enough) or more, and the point sum multipliers * y * x of the support rows is no farther from 0
+        than `margin_upper`, so that no separator does better.
     support, multipliers : ndarray
         The rows of that point, and weights >= 0 that sum to 1, up to rounding. If the two margins meet, these rows are
         nearest to the boundary.
@@ -163,8 +164,11 @@ class Separable(Certificate):
         check_length(self.separator, self.intercept, self.margin_lower, self.margin_upper)
 
     def _lines(self) -> list[tuple[str, str]]:
+        most = f"the largest possible, to {self._gap()}"
+        if self.margin < 0.999 * self.margin_upper:
+            most = f"the largest possible is at most {self.margin_upper:.6g}"
         return [
-            ("margin", f"{self.margin:.6g}   (the largest possible, to {self._gap()})"),
+            ("margin", f"{self.margin:.6g}   ({most})"),
             ("radius R", f"{self.radius:.6g}"),
             ("mistake bound", f"{self._most_mistakes()}   (R / margin)^2, any order, any number of passes"),
             ("support", _list_some(self.support)),

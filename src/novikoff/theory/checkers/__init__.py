@@ -10,6 +10,7 @@ search calls some checkers, to learn whether a proof will be accepted.
     witness          the rows of an `Inseparable` cancel
     separator        the weights of a `Separable` have every row on its side
     support          no margin is larger, and no row is longer, than a `Separable` says
+    geometric_margin both bounds of a `GeometricMargin`
     fewest_errors    both bounds of a `FewestErrors`
     mistake_bounds   the theorems of a `MistakeBound`
     feature_space    `KernelSeparable`, and `Inseparable` with a kernel, on the values of kernel_values
