@@ -28,6 +28,7 @@ _HOMES = {
     "EnsembleDisplay": "novikoff.plots",
     "FewestErrors": "novikoff.theory.fewest_errors",
     "GeometricMargin": "novikoff.theory.geometric_margin",
+    "ClosedSeparable": "novikoff.theory.certificates",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.perceptron.ledger",
     "LedgerDisplay": "novikoff.plots",
@@ -63,6 +64,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ClosedSeparable",
     "DescentDisplay",
     "EnsembleDisplay",
     "FewestErrors",
@@ -147,7 +149,7 @@ if TYPE_CHECKING:
     from novikoff.streaming.regressor import StreamRegressor
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bounds import MistakeBound, mistake_bound
-    from novikoff.theory.certificates import Inseparable, Separable, Verdicts
+    from novikoff.theory.certificates import ClosedSeparable, Inseparable, Separable, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors, fewest_errors
     from novikoff.theory.geometric_margin import GeometricMargin, geometric_margin
     from novikoff.theory.margins import margin, margins

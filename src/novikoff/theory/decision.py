@@ -18,7 +18,8 @@ from flint import fmpq
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
 from novikoff.theory import exact, hull, linprog
-from novikoff.theory.certificates import Certificate, Inseparable, Separable
+from novikoff.theory.certificates import Certificate, ClosedSeparable, Inseparable, Separable
+from novikoff.theory.closed_half_spaces import ClosedSearch
 from novikoff.theory.exact_corrals import ExactCorral, find_nearest_point
 from novikoff.theory.hull import Corral
 from novikoff.theory.null_vectors import find_witness
@@ -68,9 +69,14 @@ def certify_signs(
         chosen = Rows.of(rows.take(signed_rows))
         chosen.require_numbers()
         points = SignedPoints(chosen, signs[signed_rows], question.constant)
+    size = (len(signs), rows.n_features)
     with clock.explain(question, len(points)):
         proof = find_obvious_witness(points) or _decide(points, method, tol, clock)
-    size = (len(signs), rows.n_features)
+        if isinstance(proof, tuple) and question.ties == "positive" and (points.signs[proof[0]] > 0).all():
+            closed = ClosedSearch(points, proof, clock.check).run()
+            if isinstance(closed, np.ndarray):
+                return ClosedSeparable(question, closed, *size)
+            proof = closed
     if isinstance(proof, Separator):
         order = np.argsort(proof.support)
         return Separable(

@@ -25,7 +25,7 @@ from novikoff.theory.decision import METHODS, certify_signs
 from novikoff.theory.exact_inputs import explain_overflow, require_doubles
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
-from novikoff.theory.questions import Question, names_of
+from novikoff.theory.questions import TIES, Question, names_of
 from novikoff.theory.search_clock import MarginListener, SearchClock
 
 __all__ = ["certify", "certify_classes", "certify_signs", "read_data"]
@@ -43,6 +43,7 @@ def certify(
     degree: float = 3,
     gamma: float | None = None,
     coef0: float = 1.0,
+    ties: str = "wrong",
     time_limit: float | None = None,
     verbose: bool = False,
     progress: MarginListener | None = None,
@@ -79,6 +80,11 @@ def certify(
     kernel, degree, gamma, coef0
         As in `KernelPerceptron`: a name, or a function of two blocks of rows, of two rows or of two objects. The matrix
         of all rows is made, n^2 numbers.
+    ties : {"wrong", "positive"}
+        What a row on the boundary counts as: wrong, or positive, which is the convention sign(0) = +1. Then rows are
+        separable if and only if some w has <w, x> >= 0 for the positive rows and <w, x> < 0 for the negative ones. With
+        an intercept the verdict is the same; without one, `ClosedSeparable` is a separator that has rows on its
+        boundary. Not with a kernel.
     time_limit : float, optional
         Seconds for each question, without those of compiling. The verdict comes first, the largest margin after it:
         when time is up, or on Ctrl-C, a separator that is proved is returned with the two margins proved by then. A
@@ -125,6 +131,10 @@ def certify(
         raise ValueError(f"tol must be a number in [0, 1), found {tol!r}.")
     if time_limit is not None and not time_limit >= 0.0:
         raise ValueError(f"time_limit must be a number of seconds >= 0, or None, found {time_limit!r}.")
+    if ties not in TIES or (ties != "wrong" and kernel is not None):
+        raise ValueError(
+            f"ties must be one of {', '.join(map(repr, TIES))}, and 'wrong' with a kernel; found {ties!r}."
+        )
     if fit_intercept is None:
         fit_intercept = kernel is None
     how = _How(method, tol, time_limit, verbose, progress)
@@ -136,12 +146,16 @@ def certify(
         )
     )
     names = names_of(encode_labels(labels)[0])
+
+    def answer(question: Question) -> Certificate:
+        return decide(replace(question, ties=ties))
+
     if positive is not None:
-        return decide(Question.against_rest(positive, names, fit_intercept))
+        return answer(Question.against_rest(positive, names, fit_intercept))
     if len(names) <= 2:
         negative, positive = Labels(names).of_code
-        return decide(Question(positive, negative, fit_intercept))
-    return certify_classes(decide, names, fit_intercept)
+        return answer(Question(positive, negative, fit_intercept))
+    return certify_classes(answer, names, fit_intercept)
 
 
 _Decide = Callable[[Question], Certificate]
