@@ -27,6 +27,8 @@ _HOMES = {
     "DescentDisplay": "novikoff.plots",
     "EnsembleDisplay": "novikoff.plots",
     "FewestErrors": "novikoff.theory.fewest_errors",
+    "GeometricMargin": "novikoff.theory.geometric_margin",
+    "ClosedSeparable": "novikoff.theory.certificates",
     "Inseparable": "novikoff.theory.certificates",
     "Ledger": "novikoff.perceptron.ledger",
     "LedgerDisplay": "novikoff.plots",
@@ -38,6 +40,7 @@ _HOMES = {
     "calibrate": "novikoff.streaming.calibrating",
     "certify": "novikoff.theory.separability",
     "fewest_errors": "novikoff.theory.fewest_errors",
+    "geometric_margin": "novikoff.theory.geometric_margin",
     "learn": "novikoff.streaming.learning",
     "load": "novikoff.model_files.loading",
     "margin": "novikoff.theory.margins",
@@ -65,9 +68,11 @@ _HOMES = {
 
 __all__ = [
     "BoundComparison",
+    "ClosedSeparable",
     "DescentDisplay",
     "EnsembleDisplay",
     "FewestErrors",
+    "GeometricMargin",
     "Inseparable",
     "KernelPerceptron",
     "KernelRegressor",
@@ -96,6 +101,7 @@ __all__ = [
     "distributed",
     "errors",
     "fewest_errors",
+    "geometric_margin",
     "hypotheses",
     "learn",
     "load",
@@ -150,7 +156,8 @@ if TYPE_CHECKING:
     from novikoff.structured import SequenceTagger, StructuredPerceptron
     from novikoff.theory.bound_comparison import BoundComparison, compare_bounds
     from novikoff.theory.bounds import MistakeBound, mistake_bound
-    from novikoff.theory.certificates import Inseparable, Separable, Verdicts
+    from novikoff.theory.certificates import ClosedSeparable, Inseparable, Separable, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors, fewest_errors
+    from novikoff.theory.geometric_margin import GeometricMargin, geometric_margin
     from novikoff.theory.margins import margin, margins
     from novikoff.theory.separability import certify

@@ -7,6 +7,7 @@
     ├── DivergenceError      (ArithmeticError)   a solver that diverged: its steps are too long
     ├── MergeError           (ValueError)        states of different learners or shapes
     ├── CertificateError     (ValueError)        a certificate that does not hold for the data
+    ├── TimeLimitError       (TimeoutError)      a time limit that was reached before anything was proved
     ├── ReentryError         (RuntimeError)      a call on a learner from within another call on it
     ├── ClusterError         (RuntimeError)      a cluster that was lost, or whose workers die of a task
     ├── ModelFileError       (ValueError)        a file without a complete model, or a model that cannot be saved
@@ -34,6 +35,7 @@ __all__ = [
     "ReentryError",
     "RuleError",
     "ServiceError",
+    "TimeLimitError",
 ]
 
 
@@ -67,6 +69,10 @@ class CertificateError(NovikoffError, ValueError):
 
 class ModelFileError(NovikoffError, ValueError):
     """A model file is missing, truncated, damaged, of another program or too new; or a model cannot be saved."""
+
+
+class TimeLimitError(NovikoffError, TimeoutError):
+    """A time limit was reached before anything was proved that could be returned."""
 
 
 class ReentryError(NovikoffError, RuntimeError):

@@ -58,6 +58,28 @@ def separable(Z):
         rows[leaving], basis[leaving] = pivot, entering
 
 
+def closed_separable(Z, signs):
+    """Is there a w with <w, z> >= 0 for positive rows and <w, z> > 0 for negative ones? By Motzkin's theorem iff no
+    lambda >= 0 has sum lambda z = 0 and a sum of 1 over the negative rows: with those as one more coordinate of the
+    points, phase one of the simplex method, by Bland's rule, looks for that."""
+    n, d = len(Z), len(Z[0])
+    rows = [[z[j] for z in Z] + [Fraction(0)] for j in range(d)]
+    rows.append([Fraction(int(sign < 0)) for sign in signs] + [Fraction(1)])
+    basis = list(range(n, n + d + 1))
+    while True:
+        artificial = [row for row, variable in zip(rows, basis, strict=True) if variable >= n]
+        totals = [sum(column) for column in zip(*artificial, strict=True)] or [Fraction(0)] * (n + 1)
+        entering = next((j for j in range(n) if totals[j] > 0), None)
+        if entering is None:
+            return totals[n] > 0
+        leaving = min(
+            (i for i in range(d + 1) if rows[i][entering] > 0), key=lambda i: (rows[i][n] / rows[i][entering], basis[i])
+        )
+        pivot = [v / rows[leaving][entering] for v in rows[leaving]]
+        rows = [[v - row[entering] * p for v, p in zip(row, pivot, strict=True)] for row in rows]
+        rows[leaving], basis[leaving] = pivot, entering
+
+
 def separable_by_scipy(Z):
     """Decide by HiGHS, whose answers can be trusted where the coordinates are small integers."""
     Z = np.array(Z, float)

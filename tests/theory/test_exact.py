@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novikoff.inputs.rows import Rows
-from novikoff.theory import exact
+from novikoff.theory import exact, exact_corrals, null_vectors
 from novikoff.theory.signed_points import SignedPoints
 from tests.reference import separability as oracle
 from tests.theory import problems
@@ -45,7 +45,7 @@ def test_nearest_point_without_a_start(problem, intercept, sparse):
     """Where doubles found nothing, exact arithmetic finds the exact nearest point by itself."""
     X, y = problem
     points = make_points(sp.csr_array(X) if sparse else X, y, intercept)
-    corral = exact.find_nearest_point(points, np.empty(0, np.int64), np.empty(0), 0.0)
+    corral = exact_corrals.find_nearest_point(points, np.empty(0, np.int64), np.empty(0), 0.0)
     Z = oracle.points(X, y, intercept)
     weights = [fraction(w) for w in corral.weights]
     assert sum(weights) == 1
@@ -61,7 +61,7 @@ def test_nearest_point_from_any_start(problem, intercept, seed):
     X, y = problem
     rng = np.random.default_rng(seed)
     rows = rng.permutation(len(X))[: rng.integers(1, len(X) + 1)]
-    corral = exact.find_nearest_point(make_points(X, y, intercept), rows, rng.random(len(rows)) + 0.1, 0.0)
+    corral = exact_corrals.find_nearest_point(make_points(X, y, intercept), rows, rng.random(len(rows)) + 0.1, 0.0)
     Z = oracle.points(X, y, intercept)
     x = point(corral, len(Z[0]))
     assert oracle.dot(x, x) == oracle.squared_margin(Z)
@@ -70,7 +70,7 @@ def test_nearest_point_from_any_start(problem, intercept, seed):
 @given(problem=problems.small(), intercept=st.booleans())
 def test_a_tolerance_ends_earlier_with_the_same_verdict(problem, intercept):
     X, y = problem
-    corral = exact.find_nearest_point(make_points(X, y, intercept), np.empty(0, np.int64), np.empty(0), 0.5)
+    corral = exact_corrals.find_nearest_point(make_points(X, y, intercept), np.empty(0, np.int64), np.empty(0), 0.5)
     Z = oracle.points(X, y, intercept)
     x = point(corral, len(Z[0]))
     assert any(x) == oracle.separable(Z)
@@ -81,7 +81,7 @@ def test_a_tolerance_ends_earlier_with_the_same_verdict(problem, intercept):
 def test_nearest_point_at_the_rounding_level():
     for seed in range(20):
         X, y = problems.pushed_to_the_boundary(np.random.default_rng(seed))
-        corral = exact.find_nearest_point(make_points(X, y, False), np.empty(0, np.int64), np.empty(0), 0.0)
+        corral = exact_corrals.find_nearest_point(make_points(X, y, False), np.empty(0, np.int64), np.empty(0), 0.0)
         assert any(point(corral, X.shape[1])) == oracle.separable(oracle.points(X, y, False))
 
 
@@ -91,27 +91,27 @@ def test_nearest_point_at_the_rounding_level():
 def test_witness_by_hand():
     X, y = np.array([[2.0, 1.0], [-1.0, 1.0], [1.0, 2.0], [5.0, 5.0]]), [1, 1, -1, 1]
     points = make_points(X, y, False)
-    rows, multipliers = exact.find_witness(points, np.array([2, 0, 1]))
+    rows, multipliers = null_vectors.find_witness(points, np.array([2, 0, 1]))
     assert rows.tolist() == [2, 0, 1]
     assert multipliers == (1, 1, 1)
-    assert exact.find_witness(points, np.array([0, 1])) is None  # independent
-    assert exact.find_witness(points, np.array([0, 1, 3])) is None  # not all of one sign
+    assert null_vectors.find_witness(points, np.array([0, 1])) is None  # independent
+    assert null_vectors.find_witness(points, np.array([0, 1, 3])) is None  # not all of one sign
 
 
 def test_witness_leaves_out_rows_without_weight():
     X = np.array([[1.0, 0.0], [-2.0, 0.0], [0.0, 1.0]])
-    rows, multipliers = exact.find_witness(make_points(X, [1, 1, 1], False), np.array([0, 1, 2]))
+    rows, multipliers = null_vectors.find_witness(make_points(X, [1, 1, 1], False), np.array([0, 1, 2]))
     assert rows.tolist() == [0, 1]
     assert multipliers == (2, 1)
 
 
 def test_witness_of_numbers_of_different_scales():
     X = np.array([[0.1, 1e100], [-0.1 * 2.0**-40, -1e100 * 2.0**-40]])
-    _, multipliers = exact.find_witness(make_points(X, [1, 1], False), np.array([0, 1]))
+    _, multipliers = null_vectors.find_witness(make_points(X, [1, 1], False), np.array([0, 1]))
     assert multipliers == (1, 2**40)
     off = X.copy()
     off[0, 0] = np.nextafter(0.1, 1.0)
-    assert exact.find_witness(make_points(off, [1, 1], False), np.array([0, 1])) is None
+    assert null_vectors.find_witness(make_points(off, [1, 1], False), np.array([0, 1])) is None
 
 
 # -- numbers rounded outwards

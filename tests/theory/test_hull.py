@@ -48,9 +48,8 @@ class NearestPointRun:
 
     def run(self, entering=-1, max_steps=1000):
         rounding = 4.0 * UNIT * np.diagonal(self.G).max()
-        self.size = find_nearest_point(
-            self.G, len(self.G), self.shift, rounding, entering, self.corral, self.weights, self.L, self.size, max_steps
-        )
+        given = self.G, np.ones(len(self.G)), len(self.G), self.shift, rounding, entering
+        self.size, _ = find_nearest_point(*given, self.corral, self.weights, self.L, self.size, max_steps)
         return self
 
     @property

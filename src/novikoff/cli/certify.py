@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from novikoff.data.whole_table import WholeTable
     from novikoff.theory.certificates import Certificate, Verdicts
     from novikoff.theory.fewest_errors import FewestErrors
+    from novikoff.theory.geometric_margin import GeometricMargin
 
 _KERNELS = ("poly", "rbf", "laplacian", "hamming")
 _PICTURES = (".png", ".svg", ".pdf")
@@ -88,6 +89,12 @@ def _check_picture_format(ctx: click.Context, param: click.Parameter, path: Path
     show_default=True,
     help="How long to sharpen that bound.",
 )
+@click.option(
+    "--verdict-limit",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.0),
+    help="How long to look for a verdict, and then for the largest margin.  [default: as long as it takes]",
+)
 @click.option("--verify/--no-verify", default=True, show_default=True, help="Check the proof by independent code.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of words.")
 @click.option(
@@ -105,6 +112,7 @@ def certify(
     no_intercept: bool,
     errors: bool,
     time_limit: float,
+    verdict_limit: float | None,
     verify: bool,
     as_json: bool,
     plot: Path | None,
@@ -153,23 +161,29 @@ def certify(
     label = None if positive is None else _find_label(positive, table)
     _require_classes(table, label, plot)
     kernel_options = None if kernel is None else {"kernel": kernel, "degree": degree, "gamma": gamma, "coef0": coef0}
-    found = (
-        _decide(table, not no_intercept, label)
-        if kernel_options is None
-        else _decide_with_kernel(table, label, kernel_options)
-    )
-    if verify:
-        _verify(table, found)
+    if verdict_limit is not None and math.isnan(verdict_limit):
+        raise click.BadParameter("nan is no number of seconds.", param_hint="--verdict-limit")
     recorder = InterruptRecorder()
     with recorder:
-        wanted = errors and not found and not kernel_options
+        found = (
+            _decide(table, not no_intercept, label, verdict_limit)
+            if kernel_options is None
+            else _decide_with_kernel(table, label, kernel_options, verdict_limit)
+        )
+    geometric = None if recorder.is_interrupted else _find_geometric_margin(table, found, verdict_limit)
+    if verify:
+        _verify(table, found)
+        if geometric is not None:
+            geometric.verify(table.X, table.y)
+    with recorder:
+        wanted = errors and not found and not kernel_options and not recorder.is_interrupted
         fewest = _fewest_errors(table, found, time_limit, verify) if wanted else None
     if as_json:
         from novikoff.cli.certify_json import to_json
 
-        click.echo(to_json(str(file), table, found, fewest, verify))
+        click.echo(to_json(str(file), table, found, fewest, verify, geometric))
     else:
-        _print(file, table, found, fewest, verify)
+        _print(file, table, found, fewest, verify, geometric)
     if plot is not None:
         _draw(plot, table, found)
     if recorder.is_interrupted:
@@ -244,16 +258,25 @@ def _require_matplotlib(plot: Path) -> None:
     require_writable(plot)
 
 
-def _decide(table: WholeTable, fit_intercept: bool, positive: Any) -> Certificate | Verdicts:
+def _decide(table: WholeTable, fit_intercept: bool, positive: Any, time_limit: float | None) -> Certificate | Verdicts:
     """Call `certify`; with many classes, show which question is being answered."""
     from novikoff.inputs.labels import encode_labels
     from novikoff.theory.certificates import Question
+    from novikoff.theory.search_clock import SearchClock
     from novikoff.theory.separability import certify, certify_classes, certify_signs, read_data
 
     names = encode_labels(table.y)[0].tolist()
     if positive is not None or len(names) <= 2:
-        with _waiting("Looking for a separator, or for rows that allow none"):
-            return certify(table.X, table.y, fit_intercept=fit_intercept, positive=positive)
+        what = "Looking for a separator, or for rows that allow none"
+        with _waiting(what) as update:
+            return certify(
+                table.X,
+                table.y,
+                fit_intercept=fit_intercept,
+                positive=positive,
+                time_limit=time_limit,
+                progress=lambda lower, upper: update(_describe_bounds(what, lower, upper)),
+            )
     rows, labels = read_data(table.X, table.y)
     total = len(names) * (len(names) + 1) // 2
     numbers = count(1)
@@ -261,17 +284,48 @@ def _decide(table: WholeTable, fit_intercept: bool, positive: Any) -> Certificat
 
         def ask(question: Question) -> Certificate:
             update(f"Question {next(numbers):,} of {total:,}: {question}")
-            return certify_signs(rows, question.signs(labels), question)
+            return certify_signs(rows, question.signs(labels), question, clock=SearchClock(time_limit))
 
         return certify_classes(ask, names, fit_intercept)
 
 
-def _decide_with_kernel(table: WholeTable, positive: Any, kernel_options: dict[str, Any]) -> Certificate | Verdicts:
+def _describe_bounds(what: str, lower: float, upper: float) -> str:
+    """The progress of a search for a separator."""
+    if lower > 0.0:
+        return f"Separable; looking for the largest margin, from {lower:.4g} to {upper:.4g}"
+    return what if math.isinf(upper) else f"{what}: no margin above {upper:.4g}"
+
+
+def _decide_with_kernel(
+    table: WholeTable, positive: Any, kernel_options: dict[str, Any], time_limit: float | None
+) -> Certificate | Verdicts:
     """Call `certify` with a kernel."""
     from novikoff.theory.separability import certify
 
     with _waiting("Looking for a separator in feature space, or for rows that allow none"):
-        return certify(table.X, table.y, positive=positive, **kernel_options)
+        return certify(table.X, table.y, positive=positive, time_limit=time_limit, **kernel_options)
+
+
+def _find_geometric_margin(
+    table: WholeTable, found: Certificate | Verdicts, time_limit: float | None
+) -> GeometricMargin | None:
+    """The margin whose bias is free, for one question that has such a bias and two classes."""
+    from novikoff.theory.certificates import Separable
+    from novikoff.theory.geometric_margin import find_geometric_margin
+    from novikoff.theory.search_clock import OutOfTimeError, SearchClock
+    from novikoff.theory.separability import read_data
+
+    if not isinstance(found, Separable) or not found.question.constant:
+        return None
+    rows, labels = read_data(table.X, table.y)
+    signs = found.question.signs(labels)
+    if not (signs > 0).any() or not (signs < 0).any():
+        return None
+    with _waiting("Looking for the boundary farthest from both classes"):
+        try:
+            return find_geometric_margin(rows, signs, found, 1e-9, SearchClock(time_limit))
+        except OutOfTimeError:
+            return None
 
 
 def _verify(table: WholeTable, found: Certificate | Verdicts) -> None:
@@ -319,6 +373,7 @@ def _print(
     found: Certificate | Verdicts,
     fewest: FewestErrors | None,
     verified: bool,
+    geometric: GeometricMargin | None,
 ) -> None:
     """Print the whole report."""
     from rich.console import Console
@@ -326,7 +381,7 @@ def _print(
     from novikoff.cli.certify_report import CertifyReport
     from novikoff.theory.certificates import Certificate
 
-    report = CertifyReport(Console(highlight=False), table)
+    report = CertifyReport(Console(highlight=False), table, geometric)
     report.print_opening("standard input" if str(file) == "-" else str(file))
     if isinstance(found, Certificate):
         report.print_verdict(found)

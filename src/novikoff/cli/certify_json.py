@@ -18,12 +18,18 @@ from novikoff.theory.certificates import Certificate, Inseparable, Separable, Ve
 if TYPE_CHECKING:
     from novikoff.data.whole_table import WholeTable
     from novikoff.theory.fewest_errors import FewestErrors
+    from novikoff.theory.geometric_margin import GeometricMargin
 
 __all__ = ["to_json"]
 
 
 def to_json(
-    file: str, table: WholeTable, found: Certificate | Verdicts, fewest: FewestErrors | None, verified: bool
+    file: str,
+    table: WholeTable,
+    found: Certificate | Verdicts,
+    fewest: FewestErrors | None,
+    verified: bool,
+    geometric: GeometricMargin | None = None,
 ) -> str:
     """One JSON object: what was read, and the verdict with its proof, or a list of them."""
     labels, counts = np.unique(table.y, return_counts=True)
@@ -46,6 +52,8 @@ def to_json(
         about["verdicts"] = [_proof(certificate, table) for certificate in found.values()]
     if fewest is not None:
         about["fewest_errors"] = _fewest(fewest, table)
+    if geometric is not None:
+        about["geometric_margin"] = _geometric(geometric, table)
     return json.dumps(about, indent=2)
 
 
@@ -72,6 +80,17 @@ def _separator(found: Separable, table: WholeTable) -> dict[str, Any]:
         return {"separator": _weights(found.separator, table), "intercept": _exact(found.intercept)}
     used = np.flatnonzero(found.separator)
     return {"separator": [_locate(row, table) | {"weight": _exact(found.separator[row])} for row in used.tolist()]}
+
+
+def _geometric(found: GeometricMargin, table: WholeTable) -> dict[str, Any]:
+    """The margin whose bias is free; `margin_lower` beside the separator above is Novikoff's."""
+    return {
+        "margin_lower": _exact(found.margin_lower),
+        "margin_upper": found.margin_upper,
+        "separator": _weights(found.separator, table),
+        "intercept": _exact(found.intercept),
+        "rows": _rows(found.support, [_exact(weight) for weight in found.multipliers], table),
+    }
 
 
 def _fewest(found: FewestErrors, table: WholeTable) -> dict[str, Any]:

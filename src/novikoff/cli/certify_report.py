@@ -19,6 +19,7 @@ from novikoff.theory.conflicts import count_conflicts
 if TYPE_CHECKING:
     from novikoff.data.whole_table import TableColumn, WholeTable
     from novikoff.theory.fewest_errors import FewestErrors
+    from novikoff.theory.geometric_margin import GeometricMargin
 
 __all__ = ["CertifyReport", "join_words"]
 
@@ -31,8 +32,8 @@ _LONGEST_CELL = 18  # characters
 class CertifyReport:
     """Prints verdicts about the rows of one table."""
 
-    def __init__(self, console: Console, table: WholeTable) -> None:
-        self.console, self.table = console, table
+    def __init__(self, console: Console, table: WholeTable, geometric: GeometricMargin | None = None) -> None:
+        self.console, self.table, self.geometric = console, table, geometric
 
     def print_paragraph(self, text: str, style: str | None = None) -> None:
         """Print one paragraph, wrapped between words, without interpreting markup."""
@@ -101,9 +102,9 @@ class CertifyReport:
             (
                 "margin",
                 f"{found.margin:.6g}",
-                "every row is at least so far on its side; no rule has more than "
-                f"{found.margin_upper - found.margin:.1e} beyond that",
+                _describe_margin(found),
             ),
+            *self._geometric_lines(),
             ("radius", f"{found.radius:.6g}", f"the longest row{intercept}"),
             (
                 "mistakes",
@@ -114,6 +115,17 @@ class CertifyReport:
         ):
             grid.add_row(name, value, meaning)
         self.console.print(grid, width=min(self.console.width, _WIDTH))
+
+    def _geometric_lines(self) -> list[tuple[str, str, str]]:
+        """The line of the geometric margin, if there is one."""
+        if self.geometric is None:
+            return []
+        gap = self.geometric.margin_upper - self.geometric.margin
+        meaning = (
+            "as a support vector machine has it, its bias free: a boundary can be so far from every row, and none "
+            f"can be farther by {gap:.1e}"
+        )
+        return [("geometric", f"{self.geometric.margin:.6g}", meaning)]
 
     def _print_weights(self, found: Separable) -> None:
         """Print the largest weights of a separator with the names of their columns."""
@@ -291,6 +303,15 @@ class CertifyReport:
             self.print_paragraph(
                 f"One that errs on {len(numbers):,} gets {_pluralize('row', len(numbers))} {join_words(numbers)} wrong."
             )
+
+
+def _describe_margin(found: Separable) -> str:
+    """What the margin of a certificate means, and how much larger one could be."""
+    bias = "with the intercept as one more weight, " if found.question.constant else ""
+    return (
+        f"Novikoff's: for weights of length 1, {bias}every row is at least so far on its side; no rule has more "
+        f"than {found.margin_upper - found.margin:.1e} beyond that"
+    )
 
 
 def _describe_rule(found: Certificate) -> str:

@@ -124,6 +124,9 @@ def _compose_separable(certificate: Separable, X: Any, signs: np.ndarray, names:
     points = project(X[rows], w, intercept, names)
     equation = r"$w^* \cdot x + b$" if certificate.question.fit_intercept else r"$w^* \cdot x$"
     margin = rf"margin $\gamma$ = {format_number(certificate.margin)}"
+    if certificate.question.fit_intercept and (length := float(np.linalg.norm(w))):
+        # The width of the band does not count the bias, as the geometric margin of this boundary; gamma does.
+        margin = f"nearest row {format_number(certificate.margin / length)} away ({margin})"
     question, sides = describe_question(certificate.question)
     return Picture(
         points,

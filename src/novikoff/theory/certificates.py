@@ -16,6 +16,7 @@ from novikoff.errors import CertificateError
 from novikoff.formatting.summary import SummaryMixin
 from novikoff.kernel_methods.matrices import are_objects, make_points
 from novikoff.theory.checker_inputs import inner_products_for_checking, read_for_checking
+from novikoff.theory.checkers.closed_half_spaces import check_closed_separator, check_negative_row
 from novikoff.theory.checkers.feature_space import (
     check_kernel_length,
     check_kernel_radius,
@@ -37,7 +38,7 @@ from novikoff.theory.checkers.support import check_radius, check_shares, check_s
 from novikoff.theory.checkers.witness import check_multipliers, check_witness
 from novikoff.theory.questions import Question
 
-__all__ = ["Certificate", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts"]
+__all__ = ["Certificate", "ClosedSeparable", "Inseparable", "KernelSeparable", "Question", "Separable", "Verdicts"]
 
 
 class Certificate(SummaryMixin):
@@ -97,9 +98,10 @@ class Separable(Certificate):
         margin is too small for doubles, exact Fractions of the nearest point itself, whose length is from margin_lower
         to margin_upper.
     margin_lower, margin_upper : float
-        What is proved of the margin gamma of the data: the separator attains `margin_lower` (a Fraction if no double
-        is small enough) or more, and the point sum multipliers * y * x of the support rows is no farther from 0 than
-        `margin_upper`, so that no separator does better.
+        What is proved of Novikoff's margin gamma of the data, for which the constant coordinate counts in w and in the
+        rows (`nk.geometric_margin` has the one of an SVM). The separator attains `margin_lower` (a Fraction if no
+        double is small enough) or more, and the point sum multipliers * y * x of the support rows is no farther from 0
+        than `margin_upper`, so that no separator does better.
     support, multipliers : ndarray
         The rows of that point, and weights >= 0 that sum to 1, up to rounding. If the two margins meet, these rows are
         nearest to the boundary.
@@ -168,11 +170,50 @@ class Separable(Certificate):
         check_length(self.separator, self.intercept, self.margin_lower, self.margin_upper)
 
     def _lines(self) -> list[tuple[str, str]]:
+        most = f"the largest possible, to {self._gap()}"
+        if self.margin < 0.999 * self.margin_upper:
+            most = f"the largest possible is at most {self.margin_upper:.6g}"
         return [
-            ("margin", f"{self.margin:.6g}   (the largest possible, to {self._gap()})"),
+            ("margin", f"{self.margin:.6g}   ({most})"),
             ("radius R", f"{self.radius:.6g}"),
             ("mistake bound", f"{self._most_mistakes()}   (R / margin)^2, any order, any number of passes"),
             ("support", _list_some(self.support)),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedSeparable(Certificate):
+    """A closed half-space with every row on its side, where no open one has: rows on the boundary count as positive.
+
+    Attributes
+    ----------
+    separator : ndarray
+        Weights, Fractions, with <w, x> >= 0 for every positive row and <w, x> < 0 for every negative one. There is no
+        margin, since some positive rows lie on the boundary of every such half-space, and no intercept. All weights are
+        0 if no row is negative.
+    """
+
+    question: Question
+    separator: np.ndarray
+    n_rows: int
+    n_features: int
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _check_types(self) -> None:
+        require_array(separator=self.separator)
+
+    def _check(self, X: Any, signs: np.ndarray) -> None:
+        if self.question.ties != "positive" or self.question.fit_intercept or self.question.kernel is not None:
+            raise CertificateError("This is about closed half-spaces without an intercept: ties is not 'positive'.")
+        check_closed_separator(X, signs, self.separator)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        weights = _list_some([f"{float(weight):.4g}" for weight in self.separator])
+        return [
+            ("weights", weights),
+            ("margin", "none: some positive rows lie on the boundary of every such half-space"),
         ]
 
 
@@ -259,6 +300,9 @@ class Inseparable(Certificate):
 
     def _check(self, X: Any, signs: np.ndarray) -> None:
         check_multipliers(self.multipliers)
+        if self.question.ties == "positive":
+            require_rows(self.rows, signs)
+            check_negative_row(signs, self.rows)
         if self.question.kernel is not None:
             require_rows(self.rows, signs)
             X.require_positive(np.flatnonzero(signs), self.rows)
@@ -338,6 +382,8 @@ class Verdicts(SummaryMixin, Mapping[Any, Certificate]):
 def _describe_verdict(certificate: Certificate) -> str:
     if isinstance(certificate, Separable):
         return f"separable, margin {certificate.margin:.4g}"
+    if isinstance(certificate, ClosedSeparable):
+        return "separable, with rows on the boundary"
     assert isinstance(certificate, Inseparable)
     return f"not separable: {len(certificate.rows)} rows prove it"
 

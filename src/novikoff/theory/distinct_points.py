@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from novikoff._compiled.loops.rows import SMALLEST_SQUARED_NORM
 from novikoff.inputs.rows import Rows
+from novikoff.theory.scaling import find_exponents, multiply_by_powers
 from novikoff.theory.signed_points import SignedPoints, scale_to_doubles
 
 __all__ = ["DistinctPoints", "exact_signs"]
@@ -159,41 +160,12 @@ def _scale_by_powers(rows: Rows, chosen: np.ndarray, *, of_rows: bool) -> tuple[
     x: Any = rows.take(chosen)
     row_exponents = np.zeros(len(chosen), np.int64)
     if of_rows:
-        row_exponents = _find_exponents(x, axis=1)
-        x = _multiply_by_powers(x, row_exponents, axis=1)
-    exponents = _find_exponents(x, axis=0)
-    scaled = Rows.of(_multiply_by_powers(x, exponents, axis=0))
+        row_exponents = find_exponents(x, axis=1)
+        x = multiply_by_powers(x, row_exponents, axis=1)
+    exponents = find_exponents(x, axis=0)
+    scaled = Rows.of(multiply_by_powers(x, exponents, axis=0))
     scaled.require_numbers()
     return scaled, exponents, row_exponents
-
-
-def _find_exponents(x: Any, axis: int) -> np.ndarray:
-    """Return the exponent of the largest value of each column (axis 0) or row (axis 1); 0 if scaling would round."""
-    size = x.shape[1 - axis]
-    values, axis_indices = _entries(x, axis)
-    largest = np.zeros(size)
-    np.maximum.at(largest, axis_indices, np.abs(values))
-    exponents = np.frexp(largest)[1].astype(np.int64)
-    scaled = np.ldexp(values, -exponents[axis_indices])
-    exponents[axis_indices[np.ldexp(scaled, exponents[axis_indices]) != values]] = 0
-    return exponents
-
-
-def _multiply_by_powers(x: Any, exponents: np.ndarray, axis: int) -> Any:
-    """Multiply each column (axis 0) or row (axis 1) of x by 2 ** -exponent."""
-    if not sp.issparse(x):
-        return np.ldexp(x, -(exponents if axis == 0 else exponents[:, None]))
-    values, axis_indices = _entries(x, axis)
-    return sp.csr_array((np.ldexp(values, -exponents[axis_indices]), x.indices, x.indptr), shape=x.shape)
-
-
-def _entries(x: Any, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values of x, and for each of them the index of its column (axis 0) or row (axis 1)."""
-    if sp.issparse(x):
-        return x.data, x.indices if axis == 0 else np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    return x.ravel(), np.broadcast_to(
-        np.arange(x.shape[1]) if axis == 0 else np.arange(len(x))[:, None], x.shape
-    ).ravel()
 
 
 def exact_signs(points: SignedPoints, w: np.ndarray) -> np.ndarray:

@@ -1,13 +1,10 @@
 """Exact arithmetic of the search, for the few rows that decide, with rationals of FLINT.
 
-    find_witness        positive multipliers with sum multipliers * z = 0, if a corral has them
-    find_nearest_point  Wolfe's algorithm over the rationals, for what doubles leave open
+Witnesses are in null_vectors.py, Wolfe's algorithm over the rationals is in exact_corrals.py.
+
     iterate_products    on which side of a hyperplane some rows are
     margin_lower_bound, length_upper_bound, radius_upper_bound
                         what a separator, a point of the hull and the rows prove, rounded outwards
-
-A corral is Wolfe's term for affinely independent points with positive weights that sum to 1: the points of the hull of
-which the current nearest point is a combination.
 
 A double is an integer times a power of two, so a vector of doubles is a dict from column to integer, columns that are
 zero left out, times one unit.
@@ -16,7 +13,6 @@ zero left out, times one unit.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,19 +20,17 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq
 
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = [
-    "ExactCorral",
-    "RationalCorral",
     "RationalVector",
+    "combine",
     "direction_in_doubles",
-    "find_nearest_point",
-    "find_positive_null_vector",
-    "find_witness",
     "iterate_products",
+    "iterate_vectors",
+    "largest_entry",
     "length_upper_bound",
     "margin_lower_bound",
     "norm_upper_bound",
@@ -44,12 +38,16 @@ __all__ = [
     "root_lower_bound",
     "root_upper_bound",
     "to_coprime_integers",
+    "to_double",
     "to_fraction_array",
+    "to_rational",
     "to_rational_vector",
     "to_rationals",
+    "to_vector_of_fractions",
 ]
 
 _CHUNK = 1024  # rows that are copied at once
+_MANY = 100  # rows: from here on it is worth to compute how far rounding may move each of them
 _SAFE = 1e-280  # squares below this may have lost some of their digits, or all
 
 
@@ -75,164 +73,33 @@ class RationalVector:
         return sum(value * value for value in self.numbers.values()) * self.unit * self.unit
 
 
-def find_witness(points: SignedPoints, rows: np.ndarray) -> tuple[np.ndarray, tuple[Fraction, ...]] | None:
-    """Return rows among these and their multipliers, integers without a common factor; None if these rows have none.
-
-    A corral is affinely independent, so there is one way at most to write 0 as a combination of its rows.
-    """
-    z = list(_iterate_vectors(points, rows))
-    columns = sorted(set().union(*(vector.numbers for vector in z)))
-    null = find_positive_null_vector([[vector.numbers.get(column, 0) for vector in z] for column in columns])
-    if null is None:
-        return None
-    kept = [a for a, factor in enumerate(null) if factor]
-    return rows[kept], to_coprime_integers([null[a] / z[a].unit for a in kept])
-
-
-def find_positive_null_vector(matrix: list[list[int]]) -> list[fmpq] | None:
-    """v >= 0 with matrix v = 0, if the null space has dimension 1 and contains such a v; otherwise None."""
-    null, nullity = fmpz_mat(matrix).nullspace()
-    if nullity != 1:
-        return None
-    v = [fmpq(null[a, 0]) for a in range(len(matrix[0]))]
-    if any(value < 0 for value in v):
-        v = [-value for value in v]
-    return None if any(value < 0 for value in v) else v
-
-
-class RationalCorral(ABC):
-    """Affinely independent points with positive weights that sum to 1, all rational, known by their inner products."""
-
-    def __init__(self, rows: list[int], weights: list[fmpq]) -> None:
-        self.rows, self.weights = rows, weights
-        self._products: dict[tuple[int, int], fmpq] = {}
-
-    @abstractmethod
-    def _inner(self, a: int, b: int) -> fmpq:
-        """<z_a, z_b>."""
-
-    def enter(self, row: int) -> None:
-        """Add a row and move to the nearest point of the new affine hull, as far as weights stay positive."""
-        self.rows.append(row)
-        self.weights.append(fmpq(0))
-        self.move_to_nearest()
-
-    def move_to_nearest(self) -> None:
-        """Move towards the nearest point of the affine hull, dropping rows whose weight reaches 0 on the way."""
-        while True:
-            goal = self._affine_weights()
-            if all(weight > 0 for weight in goal):
-                self.weights = goal
-                return
-            reach = min(w / (w - g) for w, g in zip(self.weights, goal, strict=True) if g <= 0)
-            moved = [w + reach * (g - w) for w, g in zip(self.weights, goal, strict=True)]
-            kept = [a for a, w in enumerate(moved) if w > 0]
-            self.rows, self.weights = [self.rows[a] for a in kept], [moved[a] for a in kept]
-
-    def _affine_weights(self) -> list[fmpq]:
-        """Return weights of the nearest point of the affine hull: G weights is constant and they sum to 1."""
-        k = len(self.rows)
-        system = [[0] + [1] * k] + [[1] + [self.product(a, b) for b in self.rows] for a in self.rows]
-        solution = fmpq_mat(system).solve(fmpq_mat([[1]] + [[0]] * k))
-        return [solution[a + 1, 0] for a in range(k)]
-
-    def product(self, a: int, b: int) -> fmpq:
-        """<z_a, z_b>, computed once."""
-        key = (min(a, b), max(a, b))
-        if key not in self._products:
-            self._products[key] = self._inner(*key)
-        return self._products[key]
-
-
-class ExactCorral(RationalCorral):
-    """A corral of points with coordinates."""
-
-    def __init__(self, points: SignedPoints, rows: list[int], weights: list[fmpq]) -> None:
-        super().__init__(rows, weights)
-        self.points = points
-        self._vectors: dict[int, RationalVector] = {}
-
-    def vector(self, row: int) -> RationalVector:
-        if row not in self._vectors:
-            (self._vectors[row],) = _iterate_vectors(self.points, np.array([row]))
-        return self._vectors[row]
-
-    def point(self) -> RationalVector:
-        """x = sum weights * z."""
-        return _combine([self.vector(row) for row in self.rows], self.weights)
-
-    def _inner(self, a: int, b: int) -> fmpq:
-        return self.vector(a).dot(self.vector(b))
-
-
-def find_nearest_point(points: SignedPoints, rows: np.ndarray, weights: np.ndarray, tol: float) -> ExactCorral:
-    """Run Wolfe's algorithm exactly, from a corral that doubles found.
-
-    It ends where x = 0, or where no point is nearer to 0 than (1 - tol) |x| along x. |x| decreases in every step and
-    there are finitely many corrals, so this decides what doubles cannot.
-    """
-    corral = _start_corral(points, rows, weights)
-    while x := corral.point():
-        entering = _find_nearer_row(corral, x, tol)
-        if entering is None:
-            break
-        corral.enter(entering)
-    return corral
-
-
-def _start_corral(points: SignedPoints, rows: np.ndarray, weights: np.ndarray) -> ExactCorral:
-    """Return the corral that doubles found if its rows are affinely independent, otherwise its row of largest
-    weight."""
-    if len(rows):
-        exact = to_rationals(weights)
-        corral = ExactCorral(points, rows.tolist(), [w / sum(exact, fmpq(0)) for w in exact])
-        try:
-            corral.move_to_nearest()
-            return corral
-        except ZeroDivisionError:  # raised by FLINT for a singular system
-            pass
-    first = int(rows[np.argmax(weights)]) if len(rows) else int(np.argmin(points.squared_lengths))
-    return ExactCorral(points, [first], [fmpq(1)])
-
-
-def _find_nearer_row(corral: ExactCorral, x: RationalVector, tol: float) -> int | None:
-    """Return a row with <x, z> < (1 - tol) |x|^2, the smallest as far as doubles can tell; None if there is none."""
-    points = corral.points
-    direction = direction_in_doubles(x, points)
-    margins = points.margins(direction)
-    enough = x.squared_norm * _rational(1.0 - tol)
-    doubtful = np.flatnonzero(margins - points.rounding(direction) <= _double(enough / _largest(x)))
-    members = set(corral.rows)
-    for row in doubtful[np.argsort(margins[doubtful])].tolist():
-        if row not in members and x.dot(corral.vector(row)) < enough:
-            return row
-    return None
-
-
-def margin_lower_bound(points: SignedPoints, w: RationalVector) -> float | Fraction:
+def margin_lower_bound(points: SignedPoints, w: RationalVector, squared_norm: fmpq | None = None) -> float | Fraction:
     """Return the largest double that is a lower bound on y <w, x> / |w| for all rows; 0 or less if w does not separate.
 
-    A Fraction where no positive double is small enough.
+    A Fraction where no positive double is small enough. `squared_norm` counts instead of |w|^2 if it is given.
     """
     direction = direction_in_doubles(w, points)
     margins, rounding = points.margins(direction), points.rounding(direction)
     near = np.flatnonzero(margins - rounding <= (margins + rounding).min())
-    least = min(z.dot(w) for z in _iterate_vectors(points, near))
+    if len(near) > _MANY:  # Cauchy-Schwarz says little where columns have different units
+        sharper = points.rounding_by_entries(direction, near)
+        near = near[margins[near] - sharper <= (margins[near] + sharper).min()]
+    least = min(z.dot(w) for z in iterate_vectors(points, near))
     if least <= 0:
         return -1.0 if least < 0 else 0.0
-    return root_lower_bound(least * least / w.squared_norm)
+    return root_lower_bound(least * least / (w.squared_norm if squared_norm is None else squared_norm))
 
 
 def iterate_products(points: SignedPoints, rows: np.ndarray, w: RationalVector) -> Iterator[fmpq]:
     """Yield <w, z> for some of the points, exactly."""
     for start in range(0, len(rows), _CHUNK):
-        yield from (z.dot(w) for z in _iterate_vectors(points, rows[start : start + _CHUNK]))
+        yield from (z.dot(w) for z in iterate_vectors(points, rows[start : start + _CHUNK]))
 
 
 def length_upper_bound(points: SignedPoints, rows: np.ndarray, weights: list[fmpq]) -> float:
     """Return an upper bound on |sum weights * z| / sum weights, as a double: the margin of the data is no larger."""
     total = sum(weights, fmpq(0))
-    return norm_upper_bound(_combine(list(_iterate_vectors(points, rows)), [weight / total for weight in weights]))
+    return norm_upper_bound(combine(list(iterate_vectors(points, rows)), [weight / total for weight in weights]))
 
 
 def radius_upper_bound(points: SignedPoints) -> float:
@@ -242,14 +109,14 @@ def radius_upper_bound(points: SignedPoints) -> float:
         # n products and their sum, in any order, are off by n units at most; four times that, so that a checker that
         # adds in another order arrives at the same verdict
         return math.sqrt(largest * (1.0 + 4.0 * (points.dimension + 4) * 2.0**-52)) * (1.0 + 2.0**-52)
-    return max(map(norm_upper_bound, _iterate_vectors(points, np.arange(len(points)))))
+    return max(map(norm_upper_bound, iterate_vectors(points, np.arange(len(points)))))
 
 
 def root_lower_bound(squared: fmpq) -> float | Fraction:
     """Return the largest double that does not exceed the square root of a number > 0; a Fraction where that double is
     0."""
     root = math.nextafter(_root(squared), math.inf)
-    while _rational(root) ** 2 > squared:
+    while to_rational(root) ** 2 > squared:
         root = math.nextafter(root, 0.0)
     return root or _rational_root(squared)
 
@@ -262,7 +129,7 @@ def norm_upper_bound(x: RationalVector) -> float:
 def root_upper_bound(squared: fmpq) -> float:
     """Return the smallest double that is no less than the square root."""
     root = math.nextafter(_root(squared), 0.0)
-    while _rational(root) ** 2 < squared:
+    while to_rational(root) ** 2 < squared:
         root = math.nextafter(root, math.inf)
     return root
 
@@ -276,6 +143,13 @@ def to_rational_vector(values: np.ndarray, columns: np.ndarray | None = None) ->
     return RationalVector(
         {name: p * (common // q) for name, (p, q) in zip(names, ratios, strict=True)}, fmpq(1, common)
     )
+
+
+def to_vector_of_fractions(values: np.ndarray) -> RationalVector:
+    """Convert an array of Fractions, exactly."""
+    common = math.lcm(*(value.denominator for value in values.tolist()))
+    integers = [value.numerator * (common // value.denominator) for value in values.tolist()]
+    return RationalVector({column: value for column, value in enumerate(integers) if value}, fmpq(1, common))
 
 
 def to_rationals(values: np.ndarray) -> list[fmpq]:
@@ -307,7 +181,8 @@ def to_coprime_integers(factors: list[fmpq]) -> tuple[Fraction, ...]:
     return tuple(Fraction(value // divisor) for value in integers)
 
 
-def _iterate_vectors(points: SignedPoints, rows: np.ndarray) -> Iterator[RationalVector]:
+def iterate_vectors(points: SignedPoints, rows: np.ndarray) -> Iterator[RationalVector]:
+    """Yield some of the points, exactly."""
     z = points.take(rows)
     if not sp.issparse(z):
         yield from map(to_rational_vector, z)
@@ -316,7 +191,7 @@ def _iterate_vectors(points: SignedPoints, rows: np.ndarray) -> Iterator[Rationa
         yield to_rational_vector(z.data[start:stop], z.indices[start:stop])
 
 
-def _combine(vectors: list[RationalVector], weights: list[fmpq]) -> RationalVector:
+def combine(vectors: list[RationalVector], weights: list[fmpq]) -> RationalVector:
     """sum weights * z, without the columns that sum to 0."""
     factors = [weight * z.unit for z, weight in zip(vectors, weights, strict=True)]
     common = math.lcm(*(int(factor.q) for factor in factors))
@@ -328,15 +203,18 @@ def _combine(vectors: list[RationalVector], weights: list[fmpq]) -> RationalVect
     return RationalVector({column: value for column, value in sums.items() if value}, fmpq(1, common))
 
 
-def _largest(x: RationalVector) -> fmpq:
+def largest_entry(x: RationalVector) -> fmpq:
+    """Return the largest absolute value of the entries."""
     return max(map(abs, x.numbers.values())) * x.unit
 
 
-def _rational(value: float) -> fmpq:
+def to_rational(value: float) -> fmpq:
+    """Convert a double, exactly."""
     return fmpq(*value.as_integer_ratio())
 
 
-def _double(value: fmpq) -> float:
+def to_double(value: fmpq) -> float:
+    """Round a rational to a double."""
     return float(Fraction(int(value.p), int(value.q)))
 
 

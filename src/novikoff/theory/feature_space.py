@@ -28,9 +28,13 @@ from novikoff.inputs.rows import Rows
 from novikoff.theory import exact
 from novikoff.theory.certificates import Certificate, Inseparable, KernelSeparable
 from novikoff.theory.checkers.kernel_values import GivenMatrix
-from novikoff.theory.decision import Witness, search_in_doubles
+from novikoff.theory.decision import search_in_doubles
+from novikoff.theory.exact_corrals import RationalCorral
 from novikoff.theory.kernel_values import KernelValues
+from novikoff.theory.null_vectors import find_positive_null_vector
+from novikoff.theory.proofs import Witness
 from novikoff.theory.questions import Question
+from novikoff.theory.search_clock import SearchClock
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["certify_features"]
@@ -52,12 +56,18 @@ def certify_features(
     n_features: int,
     method: str = "hull",
     tol: float = 1e-9,
+    clock: SearchClock | None = None,
 ) -> Certificate:
-    """Decide about rows with these kernel values and signs -1 and +1, and prove it; rows with sign 0 are left out."""
+    """Decide about rows with these kernel values and signs -1 and +1, and prove it; rows with sign 0 are left out.
+
+    Where the clock runs out before the verdict, a TimeLimitError.
+    """
+    clock = SearchClock() if clock is None else clock
     signed_rows = np.flatnonzero(signs)
     question = replace(question, n_asked=len(signed_rows))
     hull = _KernelHull(values, signed_rows, signs[signed_rows])
-    proof = hull.find_obvious_witness() or hull.decide(method, tol)
+    with clock.explain(question, len(signed_rows)):
+        proof = hull.find_obvious_witness() or hull.decide(method, tol, clock)
     if values.is_given:
         hull.require_positive(proof.rows if isinstance(proof, _NearestPoint) else proof[0])
     if not isinstance(proof, _NearestPoint):
@@ -158,9 +168,9 @@ class _KernelHull:
             rows_by_hash[hash(kernel_row.tobytes())].append(row)
         return None
 
-    def decide(self, method: str, tol: float) -> _NearestPoint | Witness:
+    def decide(self, method: str, tol: float, clock: SearchClock) -> _NearestPoint | Witness:
         """Prove what the search in doubles found, or continue from there in exact arithmetic."""
-        corral = search_in_doubles(SignedPoints(self.coordinates(), self.signs, 0.0), method, tol)
+        corral = search_in_doubles(SignedPoints(self.coordinates(), self.signs, 0.0), method, tol, clock)
         if len(corral.rows):
             if corral.lower <= 0.0 and self.values.can_vanish:
                 witness = self.find_witness(corral.rows.tolist())
@@ -177,7 +187,7 @@ class _KernelHull:
                 "one, is no larger than rounding makes it. Try a more flexible kernel (a larger "
                 "gamma), or one with exact values: 'linear', 'poly', a matrix of integers."
             )
-        return self.decide_exactly(corral.rows, corral.weights, tol)
+        return self.decide_exactly(corral.rows, corral.weights, tol, clock)
 
     def coordinates(self) -> Rows:
         """Return rows L with L L' = K, as many columns as K has rank: Cholesky's factorisation with pivoting.
@@ -207,7 +217,7 @@ class _KernelHull:
         """
         G = [[self.product(a, b) for b in rows] for a in rows]
         scale = math.lcm(*(int(value.q) for row in G for value in row))
-        null = exact.find_positive_null_vector([[int(value.p) * (scale // int(value.q)) for value in row] for row in G])
+        null = find_positive_null_vector([[int(value.p) * (scale // int(value.q)) for value in row] for row in G])
         if null is None:
             return None
         kept = [a for a, factor in enumerate(null) if factor]
@@ -322,11 +332,14 @@ class _KernelHull:
         nearest.upper = exact.root_upper_bound(self._exact_squared_length(at, nearest.shares) / total**2)
         return nearest
 
-    def decide_exactly(self, rows: np.ndarray, weights: np.ndarray, tol: float) -> _NearestPoint | Witness:
+    def decide_exactly(
+        self, rows: np.ndarray, weights: np.ndarray, tol: float, clock: SearchClock
+    ) -> _NearestPoint | Witness:
         """Wolfe's algorithm over the rationals, until x is 0 or no row is nearer than (1 - tol) |x| along it."""
         (enough,) = exact.to_rationals(np.array([1.0 - tol]))
         corral = _KernelCorral(self, rows, weights)
         while True:
+            clock.check()
             squared = corral.squared_norm()
             if squared == 0:
                 return np.array(corral.rows), exact.to_coprime_integers(corral.weights)
@@ -351,7 +364,7 @@ class _KernelHull:
         return nearest
 
 
-class _KernelCorral(exact.RationalCorral):
+class _KernelCorral(RationalCorral):
     """Wolfe's corral in feature space."""
 
     def __init__(self, hull: _KernelHull, rows: np.ndarray, weights: np.ndarray) -> None:

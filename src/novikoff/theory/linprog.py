@@ -12,12 +12,13 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from novikoff.theory.hull import Corral
+from novikoff.theory.search_clock import SearchClock
 from novikoff.theory.signed_points import SignedPoints
 
 __all__ = ["search"]
 
 
-def search(points: SignedPoints, tol: float) -> Corral:
+def search(points: SignedPoints, tol: float, clock: SearchClock | None = None) -> Corral:
     """Find a corral by linear programming; `tol` is ignored, the solver has its own tolerance."""
     z = points.take(np.arange(len(points)))
     stack = sp.hstack if sp.issparse(z) else np.hstack
@@ -28,6 +29,7 @@ def search(points: SignedPoints, tol: float) -> Corral:
         b_ub=np.zeros(len(points)),
         bounds=[(-1.0, 1.0)] * d + [(None, None)],
         method="highs",
+        options={} if clock is None else {"time_limit": max(0.01, clock.limit - clock.seconds)},
     )
     if solution.x is None:  # HiGHS failed: exact arithmetic starts without a corral
         return Corral.empty(points)

@@ -12,7 +12,9 @@ from novikoff.kernel_methods.kernels import CustomKernel, Kernel
 from novikoff.theory.checkers.fields import require_integers, require_label, require_numbers, require_type
 from novikoff.theory.checkers.rows import assign_signs
 
-__all__ = ["Question", "names_of"]
+__all__ = ["TIES", "Question", "names_of"]
+
+TIES = ("wrong", "positive")  # what a score of 0 counts as
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Question:
     one_against_rest: bool = False
     n_asked: int | None = None  # the number of rows on either side; None until the rows are known
     kernel: Kernel | CustomKernel | None = None  # in whose feature space the rows are; its constant is the intercept
+    ties: str = "wrong"  # "positive" if a score of 0 counts as positive
 
     @classmethod
     def against_rest(cls, positive: Any, names: list[Any], fit_intercept: bool, n_asked: int | None = None) -> Question:
@@ -67,6 +70,8 @@ class Question:
         flags = (self.fit_intercept, self.one_against_rest)
         if not all(isinstance(flag, (bool, int, np.bool_, np.integer)) and flag in (0, 1) for flag in flags):
             raise CertificateError(f"fit_intercept and one_against_rest are True or False, not {flags}.")
+        if self.ties not in TIES:
+            raise CertificateError(f"ties is one of {', '.join(map(repr, TIES))}, not {self.ties!r}.")
         require_type("kernel", self.kernel, Kernel, CustomKernel, type(None))
         if self.kernel is not None:
             require_numbers(constant=self.kernel.constant)

@@ -7,8 +7,9 @@ in decision.py; with a kernel, rows are known by their kernel values, and featur
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -24,7 +25,8 @@ from novikoff.theory.decision import METHODS, certify_signs
 from novikoff.theory.exact_inputs import explain_overflow, require_doubles
 from novikoff.theory.feature_space import certify_features
 from novikoff.theory.kernel_values import KernelValues
-from novikoff.theory.questions import Question, names_of
+from novikoff.theory.questions import TIES, Question, names_of
+from novikoff.theory.search_clock import MarginListener, SearchClock
 
 __all__ = ["certify", "certify_classes", "certify_signs", "read_data"]
 
@@ -41,6 +43,10 @@ def certify(
     degree: float = 3,
     gamma: float | None = None,
     coef0: float = 1.0,
+    ties: str = "wrong",
+    time_limit: float | None = None,
+    verbose: bool = False,
+    progress: MarginListener | None = None,
 ) -> Certificate | Verdicts:
     """Decide whether a half-space can have every row on its side, and prove it.
 
@@ -68,16 +74,36 @@ def certify(
         opinion.
     tol : float
         How far apart margin_lower and margin_upper may be, as a fraction, but for their rounding to doubles. Doubles
-        usually leave 1e-12; what they leave beyond `tol` is closed in exact arithmetic. Not so with more than 200
-        support rows, or a kernel whose values are rounded: then the two margins state what is proved.
+        usually leave 1e-12; what they leave beyond `tol` is closed in exact arithmetic, in some steps or, if `tol` is
+        below the default, in as many as it takes. Not so with more than 200 support rows, or a kernel whose values are
+        rounded. Where a gap stays, the two margins state what is proved.
     kernel, degree, gamma, coef0
         As in `KernelPerceptron`: a name, or a function of two blocks of rows, of two rows or of two objects. The matrix
         of all rows is made, n^2 numbers.
+    ties : {"wrong", "positive"}
+        What a row on the boundary counts as: wrong, or positive, which is the convention sign(0) = +1. Then rows are
+        separable if and only if some w has <w, x> >= 0 for the positive rows and <w, x> < 0 for the negative ones. With
+        an intercept the verdict is the same; without one, `ClosedSeparable` is a separator that has rows on its
+        boundary. Not with a kernel.
+    time_limit : float, optional
+        Seconds for each question, without those of compiling. The verdict comes first, the largest margin after it:
+        when time is up, or on Ctrl-C, a separator that is proved is returned with the two margins proved by then. A
+        step of exact arithmetic, or of a linear program, is not interrupted.
+    verbose : bool
+        Whether to write the bounds on the margin to standard error, as the search improves them.
+    progress : function of (lower, upper), optional
+        Called with these bounds instead: numbers in doubles, not yet proved. A lower one above 0 means a separator; an
+        upper one near 0 is what a witness has.
 
     Returns
     -------
     Separable, Inseparable or Verdicts
         True where separable.
+
+    Raises
+    ------
+    TimeLimitError
+        When time is up before the verdict; then nothing is known.
 
     References
     ----------
@@ -103,22 +129,33 @@ def certify(
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, found {method!r}.")
     if not 0.0 <= tol < 1.0:
         raise ValueError(f"tol must be a number in [0, 1), found {tol!r}.")
+    if time_limit is not None and not time_limit >= 0.0:
+        raise ValueError(f"time_limit must be a number of seconds >= 0, or None, found {time_limit!r}.")
+    if ties not in TIES or (ties != "wrong" and kernel is not None):
+        raise ValueError(
+            f"ties must be one of {', '.join(map(repr, TIES))}, and 'wrong' with a kernel; found {ties!r}."
+        )
     if fit_intercept is None:
         fit_intercept = kernel is None
+    how = _How(method, tol, time_limit, verbose, progress)
     decide, labels = (
-        _prepare_questions(X, y, method, tol)
+        _prepare_questions(X, y, how)
         if kernel is None
         else _prepare_kernel_questions(
-            X, y, method, tol, kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept
+            X, y, how, kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept
         )
     )
     names = names_of(encode_labels(labels)[0])
+
+    def answer(question: Question) -> Certificate:
+        return decide(replace(question, ties=ties))
+
     if positive is not None:
-        return decide(Question.against_rest(positive, names, fit_intercept))
+        return answer(Question.against_rest(positive, names, fit_intercept))
     if len(names) <= 2:
         negative, positive = Labels(names).of_code
-        return decide(Question(positive, negative, fit_intercept))
-    return certify_classes(decide, names, fit_intercept)
+        return answer(Question(positive, negative, fit_intercept))
+    return certify_classes(answer, names, fit_intercept)
 
 
 _Decide = Callable[[Question], Certificate]
@@ -132,13 +169,42 @@ def certify_classes(decide: _Decide, names: list[Any], fit_intercept: bool) -> V
     )
 
 
-def _prepare_questions(X: Any, y: Any, method: str, tol: float) -> tuple[_Decide, np.ndarray]:
+@dataclass(frozen=True)
+class _How:
+    """How to decide each question, and whom to tell of the progress."""
+
+    method: str
+    tol: float
+    time_limit: float | None
+    verbose: bool
+    progress: MarginListener | None
+
+    def start_clock(self) -> SearchClock:
+        """Return the clock of one question."""
+        clock = SearchClock(self.time_limit)
+        listeners = [self.progress] if self.progress is not None else []
+        if self.verbose:
+            listeners.append(lambda lower, upper: _print_bounds(clock.seconds, lower, upper))
+        clock.listeners += listeners
+        return clock
+
+
+def _print_bounds(seconds: float, lower: float, upper: float) -> None:
+    kind = "separable" if lower > 0.0 else "undecided"
+    print(f"{seconds:7.1f} s  {kind}, margin from {max(lower, 0.0):.6g} to {upper:.6g}", file=sys.stderr)
+
+
+def _prepare_questions(X: Any, y: Any, how: _How) -> tuple[_Decide, np.ndarray]:
     """Return a function that decides questions about these rows, and their labels."""
     rows, labels = read_data(X, y)
-    return lambda question: certify_signs(rows, question.signs(labels), question, method, tol), labels
+
+    def decide(question: Question) -> Certificate:
+        return certify_signs(rows, question.signs(labels), question, how.method, how.tol, how.start_clock())
+
+    return decide, labels
 
 
-def _prepare_kernel_questions(X: Any, y: Any, method: str, tol: float, **given: Any) -> tuple[_Decide, np.ndarray]:
+def _prepare_kernel_questions(X: Any, y: Any, how: _How, **given: Any) -> tuple[_Decide, np.ndarray]:
     """Return a function that decides questions about these rows in feature space, and their labels."""
     as_given = X
     X = X if are_objects(X) or hasattr(X, "shape") else np.asarray(X)
@@ -152,7 +218,8 @@ def _prepare_kernel_questions(X: Any, y: Any, method: str, tol: float, **given: 
 
     def decide(question: Question) -> Certificate:
         question = replace(question, kernel=function)
-        return certify_features(values, question.signs(labels), question, n_features, method, tol)
+        clock = how.start_clock()
+        return certify_features(values, question.signs(labels), question, n_features, how.method, how.tol, clock)
 
     return decide, labels
 

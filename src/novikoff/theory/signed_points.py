@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from novikoff.perceptron.weights import Weights, linear_scores
 
 __all__ = ["SignedPoints", "normalize", "scale_to_doubles"]
 
+_SMALLEST_RATIO = -500  # as a power of two
 _SHORT = 1024  # columns: up to here, a few sparse rows are handled faster as dense ones
 
 
@@ -57,6 +59,18 @@ class SignedPoints:
         """
         lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST_SQUARED_NORM))
         return (self.dimension + 4) * 2.0**-52 * np.linalg.norm(w) * lengths
+
+    def rounding_by_entries(self, w: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """Return how far `margins` of some of the points may be off: n u sum |w_j z_j|, not bounded any further."""
+        return (self.dimension + 4) * 2.0**-52 * (abs(self.take(at)) @ np.abs(w)) * (1.0 + self.dimension * 2.0**-50)
+
+    @cached_property
+    def length_ratios(self) -> np.ndarray:
+        """The power of two near the shortest length, divided by that near the length of each point; at least 2^-500, so
+        that its square is not 0."""
+        lengths = np.sqrt(np.maximum(self.squared_lengths, SMALLEST_SQUARED_NORM))
+        exponents = np.frexp(lengths)[1]
+        return np.ldexp(1.0, np.maximum(exponents.min() - exponents, _SMALLEST_RATIO))
 
     def hashes(self, *, up_to_sign: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return a hash of each row of X, equal for identical rows (or also for x and -x); and the sign of its first

@@ -10,6 +10,8 @@ search calls some checkers, to learn whether a proof will be accepted.
     witness          the rows of an `Inseparable` cancel
     separator        the weights of a `Separable` have every row on its side
     support          no margin is larger, and no row is longer, than a `Separable` says
+    geometric_margin both bounds of a `GeometricMargin`
+    closed_half_spaces  the weights of a `ClosedSeparable`, and that a witness against it has a negative row
     fewest_errors    both bounds of a `FewestErrors`
     mistake_bounds   the theorems of a `MistakeBound`
     feature_space    `KernelSeparable`, and `Inseparable` with a kernel, on the values of kernel_values
