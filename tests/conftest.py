@@ -19,3 +19,12 @@ settings.register_profile("everyday", everyday)
 settings.register_profile("explore", everyday, max_examples=100, derandomize=False)
 settings.register_profile("thorough", everyday, max_examples=2000, derandomize=False)
 settings.load_profile("everyday")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say it loudly if the logs of the service in databases were not tested."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", ()) if "PostgreSQL" in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(
+            "PostgreSQL is not installed: logs in databases were NOT tested.", red=True, bold=True
+        )
