@@ -21,10 +21,12 @@ settings.load_profile("everyday")
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say it where nobody overlooks it if the studio was not tested, for want of a browser."""
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "Chromium" in str(report.longrepr)]
-    if skipped:
-        line = (
-            f"{len(skipped)} tests of the studio were SKIPPED: there is no Chromium here (Debian: apt install chromium)"
+    """Say it where nobody overlooks it if something was not tested, for want of a browser or of a database server."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    if any("PostgreSQL" in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(
+            "PostgreSQL is not installed: logs in databases were NOT tested.", red=True, bold=True
         )
+    if n := sum("Chromium" in str(report.longrepr) for report in skipped):
+        line = f"{n} tests of the studio were SKIPPED: there is no Chromium here (Debian: apt install chromium)"
         terminalreporter.write_line(line, red=True, bold=True)

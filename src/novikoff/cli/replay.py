@@ -19,7 +19,7 @@ Examples:
 
 
 @click.command(cls=InterruptibleCommand, epilog=_EPILOG)
-@click.argument("data", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--verify", is_flag=True, help="Compare with the snapshots, byte by byte; exit code 1 if one differs.")
 @click.option("--model", "name", metavar="NAME", help="Which model.  [default: all]")
 @click.option("--until", metavar="SEQ", type=click.IntRange(0), help="Stop after this label.")
@@ -34,7 +34,7 @@ Examples:
 def replay(data: Path, verify: bool, name: str | None, until: int | None, output: Path | None, log: str | None) -> None:
     """Learn the labels in the log of a service again, from the first one.
 
-    DIR is the data folder of novikoff serve, which may be running. The result is the same as what was served, to the
+    DATA is the data folder of novikoff serve, which may be running. The result is the same as what was served, to the
     last bit, on the same kind of processor and with the same version of novikoff.
     """
     from novikoff.formatting.extras import explain_missing

@@ -31,7 +31,7 @@ def _parse_labels(context: click.Context, parameter: click.Parameter, value: str
 
 
 @click.command(cls=InterruptibleCommand, epilog=_EPILOG)
-@click.argument("models", metavar="[MODEL]...", nargs=-1)
+@click.argument("models", nargs=-1)
 @click.option(
     "--data",
     required=True,
@@ -86,7 +86,7 @@ def _parse_labels(context: click.Context, parameter: click.Parameter, value: str
 def serve(models: tuple[str, ...], data: Path, **options: Any) -> None:
     """Serve models: predictions now, labels later.
 
-    MODEL is a file that novikoff learn has written, or NAME=FILE; the name is part of the address. Models that are in
+    MODELS are files that novikoff learn has written, or NAME=FILE; the name is part of the address. Models that are in
     the data folder are served too, and go on from where they stopped.
 
     A prediction has an id, under which its label can come at any time. Nothing is acknowledged before it is on the
