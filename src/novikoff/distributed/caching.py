@@ -19,7 +19,7 @@ from novikoff.inputs.rows import Rows
 __all__ = ["AUTO", "cached", "limit_memory", "read_persist"]
 
 AUTO = -1  # bytes: a share of the memory that the process may use
-_SHARE = 0.4
+_SHARE = 0.6  # of the memory that a worker may use, what it has taken before the first task included
 _IN_PROCESS = 1 << 29  # bytes, without a worker's limit
 
 Encoded = tuple[Rows, np.ndarray]  # rows and the codes of their classes
@@ -29,10 +29,11 @@ _rows_of: dict[str, list[Encoded]] = {}
 _run, _used, _room = "", 0, _IN_PROCESS
 
 
-def limit_memory(memory: int | None, n_threads: int) -> None:
-    """Note how much memory this process may use, of which the rows take a share."""
+def limit_memory(limit: int | None, taken: int) -> None:
+    """Note how much memory this process may use, and how much it has taken without any rows."""
     global _room
-    _room = int(_SHARE * memory) if memory else _IN_PROCESS * n_threads
+    if limit and not _rows_of:
+        _room = max(0, int(_SHARE * limit) - taken)
 
 
 def read_persist(persist: bool | str | int) -> int:

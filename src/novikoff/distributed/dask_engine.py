@@ -30,6 +30,13 @@ _SETTINGS = {
     # Weights travel with tasks on purpose, so that lineage can bring them back.
     "distributed.admin.large-graph-warning-threshold": "1TB",
 }
+_LOCAL_SETTINGS = {
+    # A worker that pauses to have more memory waits for ever: what takes its memory is the task that it computes. It is
+    # ended at 95 % of its limit.
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+}
 _PATIENCE = "20s"  # to reach a scheduler
 
 
@@ -154,7 +161,7 @@ def _compute(item: Any, function: Callable[..., Any], *shared: Any) -> tuple[Any
     """Compute a task; return its result, and the address of the worker."""
     worker = get_worker()
     undo_trimming()
-    limit_memory(worker.memory_manager.memory_limit, worker.state.nthreads)
+    limit_memory(worker.memory_manager.memory_limit, worker.monitor.get_process_memory())
     return function(*shared, item), worker.address
 
 
@@ -174,7 +181,7 @@ def start_local(n_workers: int | None) -> Iterator[Client]:
     """Yield a client of workers that are processes of this machine, and end these afterwards."""
     if n_workers == 0:
         raise ClusterError("'local:0' has no workers: give one or more.")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), dask.config.set(_LOCAL_SETTINGS):
         warnings.filterwarnings("ignore", message="Port .* is already in use", category=UserWarning)
         cluster = LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=n_workers or n_processors(),
