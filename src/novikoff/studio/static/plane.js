@@ -103,15 +103,16 @@ export class Plane {
     const { x, y, side } = this.view;
     const step = niceStep(side, 8);
     const axes = this.layers.axes;
+    const fits = (at, from) => at - from > 0.02 * side && from + side - at > 0.04 * side;
     for (let at = Math.ceil(x / step) * step; at <= x + side; at += step) {
       const near = Math.abs(at) < step / 2;
       axes.append(this.line([at, y], [at, y + side], { class: near ? "axis" : "grid" }));
-      if (!near) axes.append(this.label([at, Math.min(Math.max(0, y), y + side)], num(at), { dy: 16, "text-anchor": "middle", class: "tick" }));
+      if (!near && fits(at, x)) axes.append(this.label([at, Math.min(Math.max(0, y), y + side)], num(at), { dy: 16, "text-anchor": "middle", class: "tick" }));
     }
     for (let at = Math.ceil(y / step) * step; at <= y + side; at += step) {
       const near = Math.abs(at) < step / 2;
       axes.append(this.line([x, at], [x + side, at], { class: near ? "axis" : "grid" }));
-      if (!near) axes.append(this.label([Math.min(Math.max(0, x), x + side), at], num(at), { dx: -6, dy: 4, "text-anchor": "end", class: "tick" }));
+      if (!near && fits(at, y)) axes.append(this.label([Math.min(Math.max(0, x), x + side), at], num(at), { dx: -6, dy: 4, "text-anchor": "end", class: "tick" }));
     }
     axes.append(this.label([x + side, Math.max(0, y)], "x₁", { dx: -18, dy: -8, class: "name" }));
     axes.append(this.label([Math.max(0, x), y + side], "x₂", { dx: 10, dy: 20, class: "name" }));
