@@ -283,3 +283,18 @@ def test_progress_on_a_terminal(tmp_path):
     os.close(terminal)
     assert "Looking for the fewest errors, 10 s or until Ctrl-C" in shown
     assert json.loads(done.stdout)["verdict"] == "inseparable"
+
+
+def test_both_margins_are_named(run):
+    """Two walls at a distance of 2, far from 0."""
+    table = "1000,0,a\n1000,1,a\n1002,0,b\n1002,1,b\n"
+    output = prose(run(table))
+    assert "geometric 1 as a support vector machine has it, its bias free" in output
+    assert "Novikoff's: for weights of length 1, with the intercept as one more weight" in output
+    assert json.loads(run(table, "--json").stdout)["geometric_margin"]["margin_upper"] == pytest.approx(1.0)
+    assert "geometric" not in prose(run("1,-1,a\n2,2,b\n3,9,b\n", "--no-intercept"))
+
+
+def test_no_verdict_in_time(run):
+    output = run("1,0,a\n2,1,b\n3,5,a\n", "--verdict-limit", "0", code=1).output
+    assert "Undecided after 0 s: b against a, 3 rows." in output
