@@ -114,7 +114,7 @@ def test_many_labels(run, iris):
     output = prose(run(iris))
     assert "Linearly separable: 1 of 3 classes from the rest, 2 of 3 pairs from each other." in output
     assert "setosa against the rest separable 0.7491 3 support rows" in output
-    assert "virginica against versicolor not separable rows 69, 84, 107, 120, 134 and 1 more" in output
+    assert "virginica against versicolor not separable rows 84, 107, 124, 132, 134 and 1 more" in output
     output = prose(run(iris, "--positive", "virginica"))
     assert "NOT SEPARABLE (virginica against the rest)." in output
     assert "The best linear rule errs on 1 of 150 rows. One that errs on 1 gets row 84 wrong." in output
@@ -283,3 +283,18 @@ def test_progress_on_a_terminal(tmp_path):
     os.close(terminal)
     assert "Looking for the fewest errors, 10 s or until Ctrl-C" in shown
     assert json.loads(done.stdout)["verdict"] == "inseparable"
+
+
+def test_both_margins_are_named(run):
+    """Two walls at a distance of 2, far from 0."""
+    table = "1000,0,a\n1000,1,a\n1002,0,b\n1002,1,b\n"
+    output = prose(run(table))
+    assert "geometric 1 as a support vector machine has it, its bias free" in output
+    assert "Novikoff's: for weights of length 1, with the intercept as one more weight" in output
+    assert json.loads(run(table, "--json").stdout)["geometric_margin"]["margin_upper"] == pytest.approx(1.0)
+    assert "geometric" not in prose(run("1,-1,a\n2,2,b\n3,9,b\n", "--no-intercept"))
+
+
+def test_no_verdict_in_time(run):
+    output = run("1,0,a\n2,1,b\n3,5,a\n", "--verdict-limit", "0", code=1).output
+    assert "Undecided after 0 s: b against a, 3 rows." in output

@@ -44,6 +44,20 @@ def test_an_intercept_makes_both_conventions_equal(seed):
         assert bool(nk.certify(X, y)) == bool(nk.certify(X, y, ties="positive"))
 
 
+def test_the_fewest_errors_are_those_of_open_half_spaces():
+    X, y = np.array([[0.0], [0.0], [1.0], [2.0], [3.0]]), np.array([1, -1, -1, 1, 1])
+    closed = nk.fewest_errors(X, y, ties="positive")
+    closed.verify(X, y)
+    least = min(
+        sum((side * (x - cut) >= 0) != (label > 0) for x, label in zip(X[:, 0], y, strict=True))
+        for side in (1, -1)
+        for cut in np.arange(-1.0, 5.0, 0.5)
+    )  # closed half-lines with ends at and between all points
+    assert closed.lower == closed.upper == least
+    with pytest.raises(ValueError, match="without an intercept"):
+        nk.fewest_errors(X, y, fit_intercept=False, ties="positive")
+
+
 def test_by_hand():
     """Opposite rows that are both positive must lie on the boundary; the negative row is below it."""
     X, y = [[1.0, 0.0], [-1.0, 0.0], [0.0, -1.0]], [1, 1, -1]

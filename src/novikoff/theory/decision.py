@@ -193,6 +193,7 @@ def _prove_verdict(points: SignedPoints, w: np.ndarray, corral: Corral) -> Separ
         if lower > 0.0:
             return Separator(unit, lower, upper, rows, weights)
         w = exact.to_fraction_array(exact.to_rationals(w))
+    w = w / max(abs(weight) for weight in w)  # so that doubles bound its length well
     vector = exact.to_vector_of_fractions(w)
     lower = exact.margin_lower_bound(points, vector)
     length = (Fraction(lower) + Fraction(upper)) / 2  # of Fractions it is between the two margins

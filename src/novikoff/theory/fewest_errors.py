@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +36,7 @@ from novikoff.theory.checkers.fields import (
 )
 from novikoff.theory.checkers.witness import check_multipliers, check_witness
 from novikoff.theory.fewest_errors_search import BoundsListener, FewestErrorsSearch
-from novikoff.theory.questions import Question, names_of
+from novikoff.theory.questions import TIES, Question, names_of
 from novikoff.theory.separability import read_data
 from novikoff.theory.signed_points import SignedPoints
 
@@ -145,6 +145,7 @@ def fewest_errors(
     *,
     fit_intercept: bool = True,
     positive: Any = None,
+    ties: str = "wrong",
     time_limit: float = 60.0,
     verbose: bool = False,
     progress: BoundsListener | None = None,
@@ -164,6 +165,9 @@ def fewest_errors(
         Whether every row has a constant coordinate 1.
     positive : label, optional
         Count the errors of this label against the rest.
+    ties : {"wrong", "positive"}
+        What a row on the boundary counts as. With an intercept the fewest errors are the same for both: a slightly
+        larger bias moves positive rows off the boundary. Without one only "wrong" is supported.
     time_limit : float
         Seconds after which the best bounds so far are returned; Ctrl-C returns them at once, and raises nothing. A
         single question to `certify` is not interrupted. Two runs differ only if one has less time than the other.
@@ -192,8 +196,12 @@ def fewest_errors(
     start = working_time()
     if not time_limit >= 0.0:
         raise ValueError(f"time_limit must be a number of seconds >= 0, found {time_limit!r}.")
+    if ties not in TIES or (ties != "wrong" and not fit_intercept):
+        raise ValueError(
+            f"ties must be one of {', '.join(map(repr, TIES))}, and 'wrong' without an intercept; found {ties!r}."
+        )
     rows, labels = read_data(X, y)
-    question = _make_question(labels, fit_intercept, positive)
+    question = replace(_make_question(labels, fit_intercept, positive), ties=ties)
     signs = question.signs(labels)
     search = FewestErrorsSearch(
         SignedPoints(rows, signs, question.constant), question, start + min(time_limit, _LONGEST)

@@ -114,6 +114,8 @@ class _PreciseSearch:
     @staticmethod
     def _solve_dependent(U: np.ndarray, b: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Return the weights with which the rows cancel, if the last is a combination of the others."""
+        if len(U) < 2:
+            return None, None
         Q, R, pivots = qr(U[:-1].T, mode="economic", pivoting=True, check_finite=False)
         if len(U) - 1 > len(R) or not abs(R[-1, -1]) > 1e-300:
             return None, None
