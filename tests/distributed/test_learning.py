@@ -337,6 +337,20 @@ def test_a_task_that_kills_every_worker_ends_in_one_sentence(cluster):
         list(DaskEngine(cluster).map(end_process, [1]))
 
 
+def test_a_cluster_without_workers_is_no_reason_to_wait_for_ever(monkeypatch):
+    from distributed import Client, LocalCluster
+
+    from novikoff.distributed import dask_engine
+
+    monkeypatch.setattr(dask_engine, "_CHECK_EVERY", 0.05)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=None, silence_logs=50) as local,
+        Client(local, set_as_default=False) as client,
+        pytest.raises(ClusterError, match="All workers of the cluster are gone"),
+    ):
+        list(dask_engine.DaskEngine(client).map(len, ["a"]))
+
+
 SCHEDULER = """
 import sys
 from distributed import LocalCluster

@@ -37,6 +37,7 @@ _LOCAL_SETTINGS = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
 }
+_CHECK_EVERY, _MOST_CHECKS = 30, 10  # seconds after which workers are counted, and how often there may be none
 _PATIENCE = "20s"  # to reach a scheduler
 
 
@@ -112,12 +113,27 @@ class DaskEngine:
         try:
             number = 0
             while futures:
-                result, self._worker_of[number] = futures[-1].result()
+                result, self._worker_of[number] = self._wait_for(futures[-1])
                 futures.pop().release()
                 number += 1
                 yield result
         finally:
             self._client.cancel(futures)  # type: ignore[no-untyped-call]
+
+    def _wait_for(self, future: Any) -> Any:
+        """Return the result of a future; a ClusterError if there are no workers for long."""
+        n_checks = 0
+        while n_checks < _MOST_CHECKS:
+            try:
+                return future.result(timeout=_CHECK_EVERY)
+            except TimeoutError:
+                if future.done() or self._client.status != "running":
+                    raise
+            n_checks = 0 if self._workers() else n_checks + 1
+        raise ClusterError(
+            "All workers of the cluster are gone, and no other has come for minutes. A worker that takes more "
+            "memory than it may is ended: give them more, or split the files."
+        )
 
     def _submit(self, task: Any, shared: list[Any], items: list[Any], worker: str | None) -> list[Any]:
         """Return the futures of some items, to be computed by this worker unless it is gone."""

@@ -332,7 +332,7 @@ class Learner:
         ...     forks = [learner.update(learner.fork(state), rows, codes) for rows, codes in shards]
         ...     state = learner.join(state, forks)
         >>> state.raw.coef.tolist(), learner.ledger(state).examples, learner.ledger(state).weighted_mistakes
-        ([[2.5]], 8, 1.5)
+        ([[2.0]], 8, 1.0)
         """
         return join_states(before, states, shares) if self.engine is None else self.engine.join(before, states, shares)
 
