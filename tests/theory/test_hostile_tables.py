@@ -17,8 +17,10 @@ def test_small_shapes_are_decided_and_verified(name):
     X, y = SMALL_SHAPES[name]()
     certificate = nk.certify(X, y)
     certificate.verify(X, y)
-    if len(y) <= 60 and X.shape[1] <= 30:
-        dense = X if isinstance(X, np.ndarray) else X.toarray()
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    if (
+        len(y) <= 150 and X.shape[1] <= 12 and (dense == np.rint(dense)).all()
+    ):  # the oracle takes long for other numbers
         signs = np.where(y == np.unique(y)[-1], 1, -1)
         assert bool(certificate) == oracle.separable(oracle.points(dense, signs, True))
 
