@@ -302,7 +302,7 @@ class TestBadRows:
         command = ["-", "-o", tmp_path / "m.nk", "--format", "svmlight", "--bad-rows", "skip"]
         with Learning(*command, stderr=subprocess.PIPE) as learning:
             learning.give(b"bad\n")
-            assert b"rejected" in read_until(learning.stderr.fileno(), b"\n")
+            assert b"rejected" in read_until(learning.stderr.fileno(), b"rejected")  # after a line on compiling, once
             learning.give(svm.read_bytes())
             learning.stdin.close()
             assert b"1 row rejected" in learning.stderr.read()

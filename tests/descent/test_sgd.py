@@ -6,6 +6,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import novikoff as nk
+from novikoff.descent.objective import Objective
+from novikoff.descent.options import DescentOptions
+from novikoff.descent.stochastic import SgdState
+from novikoff.errors import DataError
 from tests.reference import descent as reference
 from tests.reference.perceptron import folded
 from tests.support import strategies
@@ -232,3 +236,14 @@ def test_reported_objective_is_that_of_the_fitted_weights():
     given = "logistic", folded(X, True), y, weights_and_bias(model), 0.1, reference.penalised(4, True)
     assert model.trace_.objective[-1] == pytest.approx(reference.objective(*given), rel=1e-12)
     assert model.trace_.gradient_norm[-1] == pytest.approx(np.linalg.norm(reference.gradient(*given)), rel=1e-9)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [0, 1, 3], [-1, 1, 2], [[0, 1, 2]], [0.0, 1.0, 2.0]])
+def test_an_order_that_does_not_fit_the_rows_is_refused(order):
+    """Compiled loops would read past its end, or rows where there are none."""
+    rows = nk.Rows.of(np.arange(6.0).reshape(3, 2))
+    objective = Objective(rows, np.array([1.0, -1.0, 1.0]), nk.losses.resolve("hinge"), 0.0, fit_intercept=False)
+    state = SgdState.start(2, average=False)
+    with pytest.raises(DataError, match="order must hold 3 indices of rows, from 0 to 2"):
+        state.learn(objective, DescentOptions(), np.array(order))
+    assert not state.w.any()

@@ -66,9 +66,12 @@ class SgdState:
     def learn(self, objective: Objective, options: DescentOptions, order: np.ndarray | None = None) -> None:
         """Take one step for each row, in this order.
 
-        Raise a DataError at a row with NaN or infinity, and a DivergenceError if the weights overflow.
+        Raise a DataError at a row with NaN or infinity or for an order that does not fit the rows, and a
+        DivergenceError if the weights overflow.
         """
         rows, loops = objective.rows, objective.loops
+        if order is not None and not _fits(order, len(rows)):
+            raise DataError(f"order must hold {len(rows):,} indices of rows, from 0 to {len(rows) - 1:,}.")
         schedule, eta = _schedule(objective, options)
         settings = descent.DescentSettings(
             objective.constant, loops.code, objective.loss.steepness, objective.alpha, schedule, eta
@@ -100,6 +103,11 @@ class SgdState:
         with np.errstate(over="ignore", invalid="ignore"):  # if the solver diverges, which the caller detects
             summed = self.measures[descent.AVERAGE_SCALE] * self.w - self.sums
         return np.append(summed, self.sums_bias) / total
+
+
+def _fits(order: np.ndarray, n: int) -> bool:
+    """Return whether an order has n indices below n: compiled loops read as many, and rows where they point."""
+    return order.shape == (n,) and order.dtype.kind == "i" and (not n or (order.min() >= 0 and order.max() < n))
 
 
 def sgd(objective: Objective, state: SgdState, options: DescentOptions, trace: DescentTrace) -> DescentResult:
