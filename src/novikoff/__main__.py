@@ -6,6 +6,8 @@ import signal
 import sys
 from typing import NoReturn
 
+from novikoff.system.interrupts import is_interrupt
+
 __all__ = ["run"]
 
 
@@ -14,10 +16,14 @@ def run() -> None:
     try:
         try:
             from novikoff.cli import run_main
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interrupt(error):
+                raise
             _stop("Stopped. No file was written.")
         sys.exit(run_main())
-    except KeyboardInterrupt:  # a second one, while the first was handled
+    except (KeyboardInterrupt, RuntimeError) as error:  # a second one, while the first was handled
+        if not is_interrupt(error):
+            raise
         _stop("Stopped.")
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # while the interpreter exits, Ctrl-C would print a traceback

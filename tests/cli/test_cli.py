@@ -107,6 +107,36 @@ def test_an_interrupt_while_the_command_is_imported(tmp_path):
     assert process.returncode == 130
 
 
+INTERRUPT_A_CLASS = """
+import signal, sys
+class Interrupter:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGINT)
+class Finder:
+    @staticmethod
+    def find_spec(name, *more):
+        if name == {module!r}:
+            class Holder:
+                field = Interrupter()
+sys.meta_path.insert(0, Finder)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("novikoff.cli.learn", "Stopped. No file was written.\n"),
+        ("novikoff.data.writing", "Stopped. t.parquet was not written.\n"),
+    ],
+)
+def test_an_interrupt_while_a_class_names_its_fields(tmp_path, module, message):
+    """Python 3.11 wraps it in a RuntimeError."""
+    (tmp_path / "t.csv").write_text("a,y\n1,yes\n2,no\n")
+    process = run_entry_point(tmp_path, INTERRUPT_A_CLASS.format(module=module), "convert", "t.csv", "t.parquet")
+    assert process.communicate(timeout=60) == ("", message)
+    assert process.returncode == 130
+
+
 def test_interrupts_at_random_moments_print_no_traceback(tmp_path):
     """From the first import to the end, once or twice in a row, as when a key is held down."""
     (tmp_path / "t.csv").write_text("a,b,y\n" + "1.5,2,yes\n3,1,no\n" * 20_000)

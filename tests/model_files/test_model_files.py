@@ -767,12 +767,15 @@ model = Model(Learner(hypothesis="averaged"))
 model.learn_one(np.zeros(30000), "ham")
 start = time.monotonic()
 model_files.save(sys.argv[1], model_files.SavedPerceptron("perceptron", model))
-longest = max(0.2, 8 * (time.monotonic() - start))  # enough for several saves, on a busy machine too
+longest = 2 * (time.monotonic() - start)
+reading, writing = os.pipe()
 for _ in range(20):
     child = os.fork()
     while not child:
         model.learn_one(np.full(30000, rng.random()), rng.choice(["ham", "spam"]))
         model_files.save(sys.argv[1], model_files.SavedPerceptron("perceptron", model))
+        os.write(writing, b".")
+    os.read(reading, 1)  # wait for one save at least, however busy the machine is
     time.sleep(rng.random() * longest)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)

@@ -15,6 +15,8 @@ from typing import IO, Any
 
 import click
 
+from novikoff.system.interrupts import is_interrupt
+
 __all__ = [
     "DeferredInterrupts",
     "InterruptRecorder",
@@ -48,7 +50,9 @@ class InterruptibleCommand(click.Command):
         before = {str(path): _identify(path) for path in paths if path is not None and str(path) != "-"}
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interrupt(error):
+                raise
             raise Interrupted(f"Stopped. {_describe_outputs(before)}") from None
 
 
