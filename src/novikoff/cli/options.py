@@ -55,18 +55,23 @@ def _expand_patterns(ctx: click.Context, param: click.Parameter, patterns: tuple
 def _expand(pattern: str) -> list[str]:
     import glob
 
-    from novikoff.data.formats.remote import expand_remote, is_remote
     from novikoff.errors import DataError
 
     if not glob.has_magic(pattern) or os.path.exists(pattern):
         return [pattern]
-    found = expand_remote(pattern) if is_remote(pattern) else []
+    found = _expand_remote(pattern) if "://" in pattern else []
     found = found or sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
     if not found:
         raise DataError(
             f"{pattern}: no file matches this pattern. * stands for any part of a name, ** for any folders."
         )
     return found
+
+
+def _expand_remote(pattern: str) -> list[str]:
+    from novikoff.data.formats.remote import expand_remote, is_remote  # which import numba
+
+    return expand_remote(pattern) if is_remote(pattern) else []
 
 
 def _parse_types(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str] | None:
