@@ -23,7 +23,6 @@ def close(log):
     _close(log)
 
 
-SqliteLog._commit, SqliteLog.close = commit_one_batch_late, close
-
-if __name__ == "__main__":
+if __name__ == "__main__":  # not when doctests are collected
+    SqliteLog._commit, SqliteLog.close = commit_one_batch_late, close
     sys.exit(run())
