@@ -19,8 +19,9 @@ import novikoff as nk
 from novikoff.errors import CertificateError, DataError
 from novikoff.kernel_methods.kernels import CustomKernel, Kernel
 from novikoff.theory.bounds import MistakeBound
-from novikoff.theory.certificates import Inseparable, KernelSeparable, Question, Separable
+from novikoff.theory.certificates import ClosedSeparable, Inseparable, KernelSeparable, Question, Separable
 from novikoff.theory.fewest_errors import FewestErrors
+from novikoff.theory.geometric_margin import GeometricMargin
 from novikoff.theory.row_changes import RowChange
 
 RNG = np.random.default_rng(11)
@@ -37,6 +38,8 @@ NEARLY_COLLINEAR, MIDDLE_ROW = (
 )  # all but on one line
 ONES = np.abs(X) + 1.0
 CORNERS = [[0, 0], [0, 1], [1, 0], [1, 1]]
+# Of the positive rows two cancel: they are on the boundary of every half-space without an intercept.
+CLOSED = np.array([[1, 2, 0], [-1, -2, 0], [2, -1, 1], [-1, 2, 0], [0, 1, -1]], float), np.array([1, 1, 1, 0, 0])
 
 
 def cubic_kernel(A, B):
@@ -50,6 +53,8 @@ CASES = {
     "fractions": (nk.certify(NEARLY_COLLINEAR, MIDDLE_ROW), NEARLY_COLLINEAR, MIDDLE_ROW),
     "one against the rest": (nk.certify(X, SPLIT, positive="no"), X, SPLIT),
     "inseparable": (nk.certify(X, MIXED), X, MIXED),
+    "closed": (nk.certify(*CLOSED, fit_intercept=False, ties="positive"), *CLOSED),
+    "geometric": (nk.geometric_margin(X, SPLIT), X, SPLIT),
     "poly": (nk.certify(X, MIXED, kernel="poly", degree=3, gamma=0.5, coef0=2.0), X, MIXED),
     "poly, inseparable": (nk.certify(X, PARITY, kernel="poly", degree=1, gamma=0.5), X, PARITY),
     "rbf": (nk.certify(X, MIXED, kernel="rbf", gamma=0.5, fit_intercept=True), X, MIXED),
@@ -167,6 +172,18 @@ COMMON_FORGERIES = {
 FORGERIES = {
     Separable: {**COMMON_FORGERIES, "intercept": lambda b: [b + 1, b - 1]},
     KernelSeparable: {**COMMON_FORGERIES, "intercept": lambda b: [1.0, -1e-30, math.nan]},
+    ClosedSeparable: {
+        "question": COMMON_FORGERIES["question"],
+        "separator": lambda w: [-w, w[:-1], np.append(w, w[:1]), np.zeros_like(w), w[::-1]],
+        "n_rows": COMMON_FORGERIES["n_rows"],
+        "n_features": COMMON_FORGERIES["n_features"],
+    },
+    GeometricMargin: {
+        **{name: forge for name, forge in COMMON_FORGERIES.items() if name != "radius"},
+        "separator": turned,
+        "intercept": lambda b: [b + 1, b - 1],
+        "multipliers": lambda shares: [-shares, shares[:-1], shares[::-1], np.zeros_like(shares)],  # of any sum
+    },
     Inseparable: {
         "question": COMMON_FORGERIES["question"],
         "rows": swapped_rows,
@@ -219,6 +236,8 @@ FORGERIES = {
         "one_against_rest": lambda given: [not given],
         "n_asked": lambda n: [None, n + 1, 0],
         "kernel": lambda kernel: [None if kernel is not None else Kernel("linear", constant=1.0)],
+        # The other way round it stays true: an open half-space with every row on its side has a closed one beside it.
+        "ties": lambda ties: ["negative", None, 17, *(["wrong"] if ties == "positive" else [])],
     },
     Kernel: {
         "name": numbers("sigmoid", "cosine", "laplacian"),
@@ -271,7 +290,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "certificates.md"
 def test_every_field_is_documented():
     """The page about what is checked names each of them, and its example runs."""
     page = PAGE.read_text(encoding="utf-8")
-    for kind in (Separable, Inseparable, FewestErrors, MistakeBound):
+    for kind in (Separable, ClosedSeparable, GeometricMargin, Inseparable, FewestErrors, MistakeBound):
         for field in fields(kind):
             assert f"`{field.name}`" in page, field.name
     (example,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
@@ -281,9 +300,9 @@ def test_every_field_is_documented():
 def test_every_kind_of_proof_has_a_case():
     """Each public class of the theory that is a proof is among these, and has been tried."""
     proofs = {name for name in nk.__all__ if hasattr(getattr(nk, name), "verify")}
-    assert proofs == {"FewestErrors", "Inseparable", "MistakeBound", "Separable", "Verdicts"}
     tried = {type(proof) for proof, _, _ in CASES.values()}
-    assert tried == {Separable, KernelSeparable, Inseparable, FewestErrors, MistakeBound}
+    assert tried == set(FORGERIES) - {Question, Kernel, CustomKernel}
+    assert proofs == {kind.__name__ for kind in tried - {KernelSeparable}} | {"Verdicts"}
 
 
 def parts_with_setters(proof):

@@ -70,7 +70,7 @@ class Question:
         flags = (self.fit_intercept, self.one_against_rest)
         if not all(isinstance(flag, (bool, int, np.bool_, np.integer)) and flag in (0, 1) for flag in flags):
             raise CertificateError(f"fit_intercept and one_against_rest are True or False, not {flags}.")
-        if self.ties not in TIES:
+        if not isinstance(self.ties, str) or self.ties not in TIES:
             raise CertificateError(f"ties is one of {', '.join(map(repr, TIES))}, not {self.ties!r}.")
         require_type("kernel", self.kernel, Kernel, CustomKernel, type(None))
         if self.kernel is not None:
