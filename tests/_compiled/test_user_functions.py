@@ -305,6 +305,30 @@ def test_ctrl_c_within_a_function_that_is_called(error, monkeypatch):
 
 
 @compiles
+def test_ctrl_c_that_comes_as_the_guard_of_a_function_begins(monkeypatch):
+    """Python handles signals at the start of a function, before its first `try`."""
+    monkeypatch.setattr("novikoff.perceptron.compiled_rules._user_loops.find", lambda functions, compiled: None)
+    model = nk.Perceptron(rule_of(1.0), max_iter=2).fit(X, TWO)
+    before, calls, hook = model.coef_, [], sys.unraisablehook
+
+    def trace(frame, event, arg):
+        if frame.f_code.co_qualname == "_guard.<locals>.call":
+            calls.append(frame)
+            if len(calls) == 50:
+                raise KeyboardInterrupt
+
+    tracing = sys.gettrace()
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        sys.settrace(trace)
+        try:
+            model.fit(-X, TWO)
+        finally:
+            sys.settrace(tracing)
+    assert np.array_equal(model.coef_, before)
+    assert sys.unraisablehook is hook
+
+
+@compiles
 def test_an_error_within_a_loss_that_is_called(monkeypatch):
     monkeypatch.setattr("novikoff.descent.compiled_losses._compilations.find", lambda functions, compiled: None)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
+import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Generic, TypeVar
@@ -145,7 +146,8 @@ class Pointers:
 
     def __init__(self, functions: Sequence[Callable[[float, float], float]]) -> None:
         self._errors: list[BaseException] = []
-        self._functions = [_OF_TWO_NUMBERS(_guard(function, self._errors)) for function in functions]
+        self._guards = [_guard(function, self._errors) for function in functions]
+        self._functions = [_OF_TWO_NUMBERS(guard) for guard in self._guards]
         addresses = [ctypes.cast(each, ctypes.c_void_p).value for each in self._functions]
         self._table = np.array(addresses, np.int64)
         self.address = int(self._table.ctypes.data)
@@ -156,12 +158,24 @@ class Pointers:
         An error of type `but` is not raised: for the loop the function has returned NaN."""
 
         def call(*args: Any) -> Any:
-            result = loop(*args)
+            before = sys.unraisablehook
+            try:
+                sys.unraisablehook = lambda unraisable: self._record(unraisable, before)
+                result = loop(*args)
+            finally:
+                sys.unraisablehook = before
             if self._errors and not isinstance(self._errors[0], but):
                 raise self._errors[0]
             return result
 
         return call
+
+    def _record(self, unraisable: Any, otherwise: Callable[[Any], Any]) -> None:
+        """Record what a guard has raised: a Ctrl-C that Python handles at its start, where it cannot catch it yet."""
+        if unraisable.object in self._guards:
+            self._errors.append(unraisable.exc_value)
+        else:
+            otherwise(unraisable)
 
 
 def _guard(function: Callable[[float, float], float], errors: list[BaseException]) -> Callable[[float, float], float]:
