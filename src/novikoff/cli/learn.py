@@ -215,7 +215,8 @@ def learn(
     --rounds rounds. The result depends on --chains, not on the number of workers. Not for the rule auto and the
     hypothesis voted; see docs/cluster.md.
     """
-    run_small_inputs_uncompiled([*files, *test_files], passes, start)
+    if options["cluster"] is None:  # the processes of a cluster compile, and all have to round alike
+        run_small_inputs_uncompiled([*files, *test_files], passes, start)
     from novikoff.cli.learning_report import LearningReport, check_first_block, print_errors
     from novikoff.streaming.checkpoints import Checkpointer, publish
     from novikoff.streaming.holdout import Holdout
