@@ -7,6 +7,8 @@ ends, however that happens.
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
@@ -23,6 +25,8 @@ except ImportError as error:
     raise LogError(explain_missing("A log in PostgreSQL", "psycopg", "postgres")) from error
 
 __all__ = ["PostgresLog"]
+
+_ATTEMPTS, _PAUSE = 20, 0.05  # seconds between two attempts to take a lock
 
 
 class PostgresLog(SqlLog):
@@ -64,9 +68,14 @@ class PostgresLog(SqlLog):
             raise
 
     def _lock(self, schema: str, label: str) -> None:
-        found = self._connection.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", (schema,)).fetchone()
-        if found is None or not found[0]:
-            raise LogError(f"{label} is in use by another server. Stop it, or name another database.")
+        """Take the lock of a log. The database keeps that of a server that was killed until it has noticed."""
+        for attempt in range(_ATTEMPTS):
+            time.sleep(_PAUSE if attempt else 0.0)
+            statement = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
+            found = self._connection.execute(statement, (schema,)).fetchone()
+            if found is not None and found[0]:
+                return
+        raise LogError(f"{label} is in use by another server. Stop it, or name another database.")
 
     def _execute(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
         try:
@@ -100,7 +109,9 @@ class PostgresLog(SqlLog):
         self._execute(statement, (name, value))
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log. Its lock is free when this returns; the database closes connections later."""
+        with contextlib.suppress(psycopg.Error):  # a connection that is lost
+            self._connection.execute("SELECT pg_advisory_unlock_all()")
         self._connection.close()
 
 
