@@ -88,7 +88,7 @@ def predict(
     temperature for the softmax of all scores (Guo et al. 2017). The scores still decide, so that of two labels the one
     predicted may have a probability a little below a half.
     """
-    run_small_inputs_uncompiled(files, model=model)
+    run_small_inputs_uncompiled(files, model=model, cluster=cluster)
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.system.atomic_files import open_atomic
 
@@ -197,7 +197,7 @@ def test(
     Of a model that predicts numbers it prints the root of the mean squared error (RMSE), the mean absolute error (MAE),
     and R^2, which compares the squared errors with those of predicting the mean of these rows.
     """
-    run_small_inputs_uncompiled(files, model=model)
+    run_small_inputs_uncompiled(files, model=model, cluster=cluster)
     from novikoff.cli.model_loading import load_stream_model
     from novikoff.streaming.candidates import evaluate
     from novikoff.streaming.regressor import StreamRegressor

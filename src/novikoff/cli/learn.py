@@ -215,8 +215,7 @@ def learn(
     --rounds rounds. The result depends on --chains, not on the number of workers. Not for the rule auto and the
     hypothesis voted; see docs/cluster.md.
     """
-    if options["cluster"] is None:  # the processes of a cluster compile, and all have to round alike
-        run_small_inputs_uncompiled([*files, *test_files], passes, start)
+    run_small_inputs_uncompiled([*files, *test_files], passes, start, options["cluster"])
     from novikoff.cli.learning_report import LearningReport, check_first_block, print_errors
     from novikoff.streaming.checkpoints import Checkpointer, publish
     from novikoff.streaming.holdout import Holdout

@@ -24,7 +24,9 @@ def claim_process() -> None:
     _is_own_process = True
 
 
-def run_small_inputs_uncompiled(files: Iterable[str | Path], passes: int = 1, model: Path | None = None) -> None:
+def run_small_inputs_uncompiled(
+    files: Iterable[str | Path], passes: int = 1, model: Path | None = None, cluster: str | None = None
+) -> None:
     """Turn the compiler off in this process if it would only delay the answer: for a few kilobytes of text.
 
     Whether it is off depends only on the inputs, not on what has been compiled before: sums of several numbers are
@@ -39,8 +41,10 @@ def run_small_inputs_uncompiled(files: Iterable[str | Path], passes: int = 1, mo
         How many times.
     model : Path, optional
         The model that will be loaded.
+    cluster : str, optional
+        The cluster that will compute. Its processes compile, and all have to round alike, so nothing changes.
     """
-    if not _is_own_process or "numba" in sys.modules or _SWITCH in os.environ:
+    if not _is_own_process or cluster is not None or "numba" in sys.modules or _SWITCH in os.environ:
         return
     if all(_is_small(Path(file), _SMALL_MODEL) for file in [model] if file is not None) and _are_small(files, passes):
         os.environ[_SWITCH] = "1"
